@@ -3,6 +3,7 @@ package lab
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"tutti/activelearn"
@@ -38,7 +39,8 @@ func (o strategies) new(opt activelearn.Options) (activelearn.Strategy, error) {
 		return &treeVariance{forest: forest.Options{Trees: o.trees, Seed: opt.Seed, Workers: 1}}, nil
 	case "weights":
 		return &weightedDraws{seed: opt.Seed}, nil
-	case "regret", "uncertainty":
+	}
+	if slices.Contains(activelearn.Names(), o.name) {
 		return activelearn.New(o.name, opt)
 	}
 	return nil, fmt.Errorf("strategy %q: want one of %s", o.name, strings.Join(Strategies(), ", "))
