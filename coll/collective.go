@@ -97,6 +97,9 @@ func (c Collective) PerRank() bool {
 	return false
 }
 
+// SizesDiffer reports whether a rank knows only the size that it passes, which may differ from those of other ranks.
+func (c Collective) SizesDiffer() bool { return c.Blocking() == Alltoallv }
+
 // Synchronizes reports whether every rank enters a call before any rank leaves it.
 func (c Collective) Synchronizes() bool {
 	switch c.Blocking() {

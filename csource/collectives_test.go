@@ -29,7 +29,9 @@ func TestCollectives(t *testing.T) {
 		if strings.Contains(properties, "OVERLAPS") {
 			got = append(got, "i"+name)
 		}
-		got = append(got, line(name, counts == "COUNTED", strings.Contains(properties, "REDUCES"), strings.Contains(properties, "SYNCHRONIZES")))
+		reduces := strings.Contains(properties, "REDUCES")
+		got = append(got, line(name, counts == "COUNTED", reduces, strings.Contains(properties, "BLOCKS_") && !reduces,
+			strings.Contains(properties, "SYNCHRONIZES"), strings.Contains(properties, "SIZES_DIFFER")))
 	}
 	slices.Sort(got)
 	for _, c := range coll.Collectives() {
@@ -37,18 +39,18 @@ func TestCollectives(t *testing.T) {
 			want = append(want, string(c))
 			continue
 		}
-		want = append(want, line(string(c), c.Sized(), c.Reduces(), c.Synchronizes()))
+		want = append(want, line(string(c), c.Sized(), c.Reduces(), c.PerRank(), c.Synchronizes(), c.SizesDiffer()))
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("the list in C differs from coll.Collectives (-Go +C):\n%s", diff)
 	}
 }
 
-func line(name string, sized, reduces, synchronizes bool) string {
+func line(name string, sized, reduces, perRank, synchronizes, sizesDiffer bool) string {
 	for _, p := range []struct {
 		holds bool
 		name  string
-	}{{sized, "sized"}, {reduces, "reduces"}, {synchronizes, "synchronizes"}} {
+	}{{sized, "sized"}, {reduces, "reduces"}, {perRank, "per rank"}, {synchronizes, "synchronizes"}, {sizesDiffer, "sizes differ"}} {
 		if p.holds {
 			name += " " + p.name
 		}

@@ -15,8 +15,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tutti/coll"
 	"tutti/csource"
 	"tutti/internal/testutil"
+	"tutti/mpi/libtutti"
 	"tutti/preprocess"
 )
 
@@ -275,16 +277,26 @@ func sealTable(rules string) string {
 	return fmt.Sprintf("%send %016x\n", rules, sum.Sum64())
 }
 
-// fullTable returns a table that serves all calls of the program "collectives".
+// fullTable returns a table that serves all calls of the program "collectives". Collectives without a choice below have
+// the first algorithm of the catalogue.
 func fullTable() string {
 	rules := "tutti-table 1\n# a remark\n"
-	for _, r := range []string{
-		"allgather bruck", "allgatherv ring", "allreduce recursive_doubling", "alltoall pairwise", "barrier bruck", "bcast pipeline(segsize=64)",
-		"exscan recursive_doubling", "gather binomial", "reduce binomial", "reduce_scatter pairwise",
-		"reduce_scatter_block non-overlapping", "scan linear", "scatter binomial",
-	} {
-		collective, algorithm, _ := strings.Cut(r, " ")
-		rules += fmt.Sprintf("%s ranks 1-64 ppn 1-64 bytes 0-1048576 %s\n", collective, algorithm)
+	chosen := map[coll.Collective]string{
+		coll.Allgather: "bruck", coll.Allgatherv: "ring", coll.Allreduce: "recursive_doubling", coll.Alltoall: "pairwise", coll.Barrier: "bruck",
+		coll.Bcast: "pipeline(segsize=64)", coll.Exscan: "recursive_doubling", coll.Gather: "binomial", coll.Reduce: "binomial",
+		coll.ReduceScatter: "pairwise", coll.ReduceScatterBlock: "non-overlapping", coll.Scatter: "binomial",
+	}
+	for _, c := range coll.BlockingCollectives() {
+		algorithm, most := chosen[c], int64(1<<20)
+		if all := libtutti.Library.Releases()[0].Algorithms(c); algorithm == "" && len(all) > 0 {
+			algorithm = all[0].String()
+		}
+		if c.SizesDiffer() {
+			most = libtutti.Everywhere(c).Bytes.High
+		}
+		if algorithm != "" {
+			rules += fmt.Sprintf("%s ranks 1-64 ppn 1-64 bytes 0-%d %s\n", c, most, algorithm)
+		}
 	}
 	return sealTable(rules)
 }

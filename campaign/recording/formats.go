@@ -143,8 +143,8 @@ func readPICO(file string, text []byte, known *Run, _ Options, report *Report) (
 	case len(times) == 0:
 		report.leave("no times")
 		return nil, nil
-	case known.Collective.Blocking() == coll.Alltoallv:
-		report.leave("alltoallv: the file does not say how PICO divides its count")
+	case known.Collective.SizesDiffer():
+		report.leave(string(known.Collective) + ": the file does not say how PICO divides its count")
 		return nil, nil
 	case known.Collective.PerRank() && known.ranks() > 0:
 		count /= int64(known.ranks())

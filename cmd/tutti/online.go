@@ -245,7 +245,7 @@ func (o *updateOptions) read() (excluded []coll.Algorithm, base libtutti.Table, 
 		sources = append(sources, source{path, about.ModTime(), t.Measurements()})
 	}
 	for i := range sources {
-		sources[i].measured = slices.DeleteFunc(sources[i].measured, func(m coll.Measurement) bool { return m.Collective == coll.Alltoallv })
+		sources[i].measured = slices.DeleteFunc(sources[i].measured, func(m coll.Measurement) bool { return m.Collective.SizesDiffer() })
 	}
 	return excluded, base, sources, nil
 }
@@ -287,10 +287,10 @@ func (f feasibleAlgorithms) of(c coll.Collective) []coll.Algorithm {
 	return slices.DeleteFunc(all, func(a coll.Algorithm) bool { return !a.IsDefault() && slices.Contains(f.excluded, a) })
 }
 
-// at returns the algorithms that can run for a collective, a layout and a message size. Samples of alltoallv have no
-// size, since its ranks pass different ones and every algorithm serves all of them.
+// at returns the algorithms that can run for a collective, a layout and a message size. Samples have no
+// size if ranks pass different ones, because every algorithm serves all of them.
 func (f feasibleAlgorithms) at(point coll.Point) []coll.Algorithm {
-	if point.Collective == coll.Alltoallv {
+	if point.Collective.SizesDiffer() {
 		point.MsgBytes = 1
 	}
 	return slices.DeleteFunc(f.of(point.Collective), func(a coll.Algorithm) bool {
@@ -317,7 +317,7 @@ func rulesFrom(advice []online.Advice) (rules []libtutti.Rule, mixes []libtutti.
 			Collective: a.Collective, Ranks: libtutti.Range{Low: ranks, High: ranks}, PPN: libtutti.Range{Low: ppn, High: ppn},
 			Bytes: libtutti.Range{Low: a.Low, High: a.High},
 		}
-		if a.Collective == coll.Alltoallv { // its ranks pass different sizes, and samples have none
+		if a.Collective.SizesDiffer() { // samples have no size
 			at.Bytes = libtutti.Everywhere(a.Collective).Bytes
 		}
 		rules = append(rules, libtutti.Rule{Scope: at, Algorithm: a.Algorithms[a.Best]})

@@ -17,6 +17,7 @@ enum {
     VECTOR = 32,      /* each rank has a count of its own */
     SYNCHRONIZES = 64, /* every rank enters the call before any rank leaves it */
     OVERLAPS = 128,   /* its nonblocking form is a collective, too: computation can overlap with the call */
+    SIZES_DIFFER = 256, /* a rank knows only the size that it passes, which may differ from those of other ranks */
 };
 
 /* Applies X(number, Name, name, counts, properties, bytes, arguments) to the collectives in alphabetical order. The list in Go
@@ -40,7 +41,7 @@ enum {
       bytes_of(rcount, rtype), (send, recv, rcount, rtype, op, on)) \
     X(ALLTOALL, Alltoall, alltoall, COUNTED, BLOCKS_IN | BLOCKS_OUT | SYNCHRONIZES | OVERLAPS, \
       bytes_of(rcount, rtype), (send, scount, stype, recv, rcount, rtype, on)) \
-    X(ALLTOALLV, Alltoallv, alltoallv, COUNTED, BLOCKS_IN | BLOCKS_OUT | VECTOR, \
+    X(ALLTOALLV, Alltoallv, alltoallv, COUNTED, BLOCKS_IN | BLOCKS_OUT | VECTOR | SIZES_DIFFER, \
       part(send == MPI_IN_PLACE ? SUM(rcounts, rtype) : SUM(scounts, stype), c), \
       (send, scounts, sdispls, stype, recv, rcounts, rdispls, rtype, on)) \
     X(BARRIER, Barrier, barrier, UNCOUNTED, SYNCHRONIZES, \

@@ -100,11 +100,11 @@ static arguments arguments_of(collective what, int form)
                    .op = form == MIXED || form == ORDERED ? compose : MPI_SUM, .root = root};
     int is_root = rank == root;
     take_counts(&a, form);
-    if (what == ALLGATHERV)
+    if (collective_has(what, VECTOR))
         a.scount = counts[rank];
     if (in_place(what, form) && what == SCATTER)
         a.recv = is_root ? MPI_IN_PLACE : got;
-    else if (in_place(what, form) && (is_root || (what != GATHER && what != REDUCE)))
+    else if (in_place(what, form) && (is_root || !collective_has(what, TO_ROOT)))
         a.send = MPI_IN_PLACE;
     return a;
 }
@@ -115,7 +115,7 @@ static int raw(int r, long i) { return r * 1000 + (int)i * 7 + 3; }
 /* Returns the i-th int that rank r contributes, counted from element `from` of its buffer. */
 static int item(const arguments *a, int form, int r, long from, long i)
 {
-    int placed = in_place(a->what, form) && (a->what == ALLGATHER || a->what == ALLGATHERV || a->what == ALLTOALL || a->what == ALLTOALLV || (a->what == GATHER && r == root));
+    int placed = in_place(a->what, form) && collective_has(a->what, BLOCKS_OUT) && (!collective_has(a->what, TO_ROOT) || r == root);
     long step = type_of(a->what, form, r, a->what == BCAST) == spread ? 2 : 1;
     return raw(r, (from + i) * step) + (placed || (a->what == BCAST && r == root));
 }
@@ -155,7 +155,7 @@ static void expect_block(const arguments *a, int form, int r)
         if (r == root && a->recv != MPI_IN_PLACE)
             place_ints(a, form, r, (long)rank * count, 0, count);
         break;
-    default: break;
+    case ALLREDUCE: case BARRIER: case EXSCAN: case REDUCE: case REDUCE_SCATTER: case REDUCE_SCATTER_BLOCK: case SCAN: case COLLECTIVES: break;
     }
 }
 
@@ -200,22 +200,16 @@ static void expect_reduction(const arguments *a, int form)
  * change the ints beyond the result. */
 static int promised(const arguments *a)
 {
-    switch (a->what) {
-    case BARRIER: return 0;
-    case EXSCAN: return rank == 0 ? 0 : capacity;
-    case GATHER: case REDUCE: return rank == root ? capacity : 0;
-    default: return capacity;
-    }
+    int none = a->what == BARRIER || (a->what == EXSCAN && rank == 0) || (collective_has(a->what, TO_ROOT) && rank != root);
+    return none ? 0 : capacity;
 }
 
 /* Returns the size of a call in bytes, as the wrappers (wrap.c) count it. */
 static uint64_t bytes_as_traced(const arguments *a)
 {
     uint64_t bytes = bytes_of(a->rcount, a->rtype);
-    if (a->what == REDUCE_SCATTER)
-        return counts_bytes(a->rcounts, a->wide, size, a->rtype);
-    if (a->what == ALLGATHERV)
-        return counts_bytes(a->rcounts, a->wide, size, a->rtype) / (uint64_t)size;
+    if (collective_has(a->what, VECTOR))
+        return counts_bytes(a->rcounts, a->wide, size, a->rtype) / (collective_has(a->what, REDUCES) ? 1 : (uint64_t)size);
     return a->what == REDUCE_SCATTER_BLOCK ? bytes * (uint64_t)size : bytes;
 }
 

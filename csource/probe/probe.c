@@ -98,7 +98,7 @@ static void stack(const char *what, long bytes)
     char text[MPI_MAX_ERROR_STRING + 1];
     int element = reduces(what) ? 4 : 1, length = 0;
     int count = (int)(bytes / element > 0 ? bytes / element : 1);
-    int to_root = !strcmp(what, "gather") || !strcmp(what, "reduce");
+    int to_root = collective_has(known(what), TO_ROOT);
     int more = count / 8 > 0 ? count / 8 : 1;
     if (strstr(what, "allgather") != NULL) /* there a process receives as much as fits into its buffer */
         more = count * size;

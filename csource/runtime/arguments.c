@@ -40,21 +40,19 @@ static int aliased(const arguments *a, MPI_Count scount, MPI_Count rcount, int r
     void *to = a->recv;
     if (collective_has(a->what, REDUCES))
         return a->send == to && rcount > 0;
-    if (a->what == ALLTOALLV && (a->stype != a->rtype || a->scounts != a->rcounts))
+    if (a->scounts != NULL && (a->stype != a->rtype || a->scounts != a->rcounts))
         return 0; /* no library refuses it, and a gather would write to the buffer */
     PMPI_Type_get_extent(a->rtype, &lower, &extent);
-    if (a->what == ALLGATHER || a->what == GATHER)
-        to = moved(to, rank * rcount * extent);
-    else if (a->what == ALLGATHERV)
-        to = moved(to, displ_at(a, a->rdispls, rank) * extent);
+    if (collective_has(a->what, BLOCKS_OUT) && !collective_has(a->what, BLOCKS_IN))
+        to = moved(to, (a->rdispls != NULL ? displ_at(a, a->rdispls, rank) : rank * rcount) * extent);
     return a->send == to && scount > 0 && PMPI_Gather(a->send, (int)scount, a->stype, to, (int)rcount, a->rtype, 0, comm_alone) != MPI_SUCCESS;
 }
 
 /* Returns the largest number of elements that a rank sends to another rank. */
 static MPI_Count sent_count(const arguments *a, int size)
 {
-    if (a->what == REDUCE_SCATTER || a->what == ALLTOALLV)
-        return largest(a, a->what == ALLTOALLV ? a->scounts : a->rcounts, size);
+    if (a->scounts != NULL || a->what == REDUCE_SCATTER)
+        return largest(a, a->scounts != NULL ? a->scounts : a->rcounts, size);
     return collective_has(a->what, REDUCES) ? a->rcount : a->scount;
 }
 
@@ -82,6 +80,6 @@ int arguments_valid(const arguments *a, int rank, int size)
     if (collective_has(a->what, REDUCES) && !applies(a->op, a->rtype))
         return 0;
     if (scount > INT_MAX || rcount > INT_MAX)
-        return a->what == ALLTOALLV; /* in other calls the ranks disagree: calls with so many elements are not served */
+        return collective_has(a->what, SIZES_DIFFER); /* in other calls the ranks disagree: calls with so many elements are not served */
     return !sends || !gets || !aliased(a, scount, rcount, rank);
 }

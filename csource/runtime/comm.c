@@ -248,12 +248,12 @@ static shape count_nodes(const int *members, int n)
     return s;
 }
 
-/* Returns the table's row for a collective and the shape of a communicator, or NULL. In an alltoallv ranks pass
- * different sizes, so its row must be valid for every size. */
+/* Returns the table's row for a collective and the shape of a communicator, or NULL. If ranks pass different sizes, the
+ * row must be valid for every size. */
 static const struct row *row_for(collective what, const shape *s)
 {
     const struct row *r = table_row(what, s->ranks, s->ppn, s->orders);
-    return what == ALLTOALLV && r != NULL && !row_serves_all(r) ? NULL : r;
+    return collective_has(what, SIZES_DIFFER) && r != NULL && !row_serves_all(r) ? NULL : r;
 }
 
 static void select_rows(shape *s)

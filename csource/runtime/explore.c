@@ -20,8 +20,8 @@ enum { UNTIMED = -1 };                      /* the selected algorithm serves wit
 enum { DRAW_SHARE, DRAW_ALGORITHM }; /* the last number that a draw hashes, so that the two draws of a call differ */
 
 /* A class is the calls of one communicator that are explored together. They have the same collective, mix (the table's
- * list of algorithms to explore) and site (place in the program). Their sizes have the same number of bits, but in an
- * alltoallv ranks pass different sizes: calls of one site are one class, whose pattern of messages is that of the site. */
+ * list of algorithms to explore) and site (place in the program). Their sizes have the same number of bits. If ranks
+ * pass different sizes, calls of one site are one class, whose pattern of messages is that of the site. */
 typedef struct class {
     collective what;
     int site;
@@ -139,12 +139,12 @@ static elimination *elimination_of(const mix *m, int ranks, uint64_t seed, const
     return e;
 }
 
-/* Returns the mix of a class, and limits its sizes to those of the mix. The ranks of an alltoallv pass different sizes. Its
- * mix is for every size, and nothing is explored if the table selects different algorithms for them. */
+/* Returns the mix of a class, and limits its sizes to those of the mix. If ranks pass different sizes,
+ * the mix is for every size, and nothing is explored if the table selects different algorithms for them. */
 static const mix *mix_of(class *c, const shape *at, uint64_t bytes)
 {
     const struct row *row = at->rows[c->what];
-    if (c->what == ALLTOALLV) {
+    if (collective_has(c->what, SIZES_DIFFER)) {
         c->low = 0;
         c->high = MOST_BYTES;
         if (row != NULL && row->bands[0].up_to < MOST_BYTES)
@@ -360,7 +360,7 @@ const pick *explore_call(comm *c, collective what, uint64_t bytes, const pick *b
     if (c->explorer == NULL)
         c->explorer = explorer_new(c->handle, c->shape);
     struct explorer *e = c->explorer;
-    if (e->root < 0 || (bytes == 0 && what != BARRIER && what != ALLTOALLV))
+    if (e->root < 0 || (bytes == 0 && what != BARRIER && !collective_has(what, SIZES_DIFFER)))
         return best;
     class *of = class_of(e, c->shape, what, bytes, best);
     if (of->mix == NULL || (++of->count <= LEARN_FROM && settings.learn))
@@ -394,7 +394,7 @@ void explore_record(comm *c, sample *s, uint64_t bytes, uint64_t took, const cha
     s->name = served_by != NULL ? served_by : "library_default";
     s->first = !*seen;
     *seen = 1;
-    s->bytes = of->what == ALLTOALLV ? 0 : bytes;
+    s->bytes = collective_has(of->what, SIZES_DIFFER) ? 0 : bytes;
     s->ticks = took;
     if (settings.learn && !s->first)
         monitor_add_time(&of->monitor, s->chosen, elimination_restarts(of->elimination), took);

@@ -260,8 +260,8 @@ static void prepare(stage *s, const arguments *a)
     case BCAST: prepare_bcast(s, a); break;
     case GATHER: prepare_gather(s, a); break;
     case SCATTER: prepare_scatter(s, a); break;
-    case BARRIER: break;
-    default: prepare_reduction(s, a);
+    case ALLREDUCE: case EXSCAN: case REDUCE: case REDUCE_SCATTER: case REDUCE_SCATTER_BLOCK: case SCAN: prepare_reduction(s, a); break;
+    case BARRIER: case COLLECTIVES: break;
     }
 }
 
@@ -274,8 +274,8 @@ static void unpack_blocks(stage *s, const arguments *a)
 
 static void finish(stage *s, const arguments *a)
 {
-    int scattered = s->starts != NULL && a->what != ALLGATHERV;
-    if (a->what == ALLGATHERV && s->unpacks)
+    int scattered = s->starts != NULL && collective_has(a->what, REDUCES);
+    if (s->unpacks && s->starts != NULL)
         unpack_blocks(s, a);
     else if (s->unpacks)
         unpack(s, s->packed[0], (int)s->unpack_bytes, s->unpack_to, s->unpack_count, a->rtype);
@@ -299,12 +299,12 @@ static void clear(stage *s)
 
 static int too_long(collective what, uint64_t bytes, int size)
 {
-    int blocks = what == ALLGATHER || what == ALLGATHERV || what == ALLTOALL || what == GATHER || what == SCATTER;
-    if (what == ALLTOALLV)
+    int of_one_rank = collective_has(what, BLOCKS_IN | BLOCKS_OUT) && !collective_has(what, REDUCES);
+    if (collective_has(what, SIZES_DIFFER))
         return 0; /* each rank's own size, an int */
-    if (what == ALLGATHERV)
+    if (of_one_rank && collective_has(what, VECTOR))
         bytes++; /* the size is a mean, rounded down */
-    return bytes > (uint64_t)MOST / (uint64_t)(blocks ? size : 1);
+    return bytes > (uint64_t)MOST / (uint64_t)(of_one_rank ? size : 1);
 }
 
 int serves_reductions = 1;
@@ -323,7 +323,7 @@ int serve(arguments *a, const pick *p, const place *on, uint64_t bytes)
     if (too_long(a->what, bytes, c->size) || (collective_has(a->what, REDUCES) && !serves_reductions))
         return 0;
     prepare(&s, a);
-    int can = (c->extent > 0 || a->what == ALLTOALLV) && repository_can(p->algorithm, c);
+    int can = c->extent > 0 && repository_can(p->algorithm, c);
     if (can) {
         if (collective_has(a->what, REDUCES))
             copy(c, c->data, a->send != MPI_IN_PLACE ? a->send : a->recv, c->count);

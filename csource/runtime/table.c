@@ -226,8 +226,8 @@ static int read_mix(const char *p, int line, char *why)
     memset(m, 0, sizeof *m);
     if (!collective_of(&p, &m->what) || !communicators(&p, m->low, m->high) || !sizes(&p, m->low, m->high) || !read_budget(&p, m))
         return refuse(why, line, "explore COLLECTIVE ranks LOW-HIGH ppn LOW-HIGH bytes LOW-HIGH [budget NUMBER]");
-    if (m->what == ALLTOALLV && (m->low[2] > 0 || m->high[2] < MOST_BYTES)) /* its ranks do not know each other's sizes */
-        return refuse(why, line, "explore alltoallv for all sizes, bytes 0-4611686018427387904");
+    if (collective_has(m->what, SIZES_DIFFER) && (m->low[2] > 0 || m->high[2] < MOST_BYTES))
+        return refuse(why, line, "bytes 0-4611686018427387904, because ranks do not know each other's sizes");
     size_t most = 1; /* choices have two words each */
     for (const char *c = p; *c && most < MOST_CHOICES; c++)
         most += *c == ' ';

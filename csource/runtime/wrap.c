@@ -81,7 +81,7 @@ __attribute__((noinline)) static int serve_visit(visit *v, arguments *a)
             ran = v->pick->text;
         return 0;
     }
-    if (v->bytes == 0 && v->what != BARRIER && v->what != ALLTOALLV)
+    if (v->bytes == 0 && v->what != BARRIER && !collective_has(v->what, SIZES_DIFFER))
         return 0;
     place on = {comm_private(v->comm), v->comm->rank, v->comm->shape->ranks, NULL, v->comm->shape->rows};
     if (on.comm != MPI_COMM_NULL && (v->pick->algorithm->needs & LAYOUT))

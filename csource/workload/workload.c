@@ -82,13 +82,17 @@ static int allocate(workload *w, char *why)
 /* Returns whether the block that this rank exchanges with another rank is empty. */
 static int is_empty(const workload *w, int other)
 {
-    int none = (w->what == ALLGATHERV && other % 3 == 1) || (w->what == ALLTOALLV && ((w->rank + other) % 3 == 1 || w->rank % 3 == 2 || other % 3 == 2)) ||
-               (w->what == REDUCE_SCATTER && other % 2 == 1);
-    return w->form.uneven && none;
+    if (!w->form.uneven)
+        return 0;
+    if (collective_has(w->what, REDUCES))
+        return other % 2 == 1;
+    if (collective_has(w->what, BLOCKS_IN))
+        return (w->rank + other) % 3 == 1 || w->rank % 3 == 2 || other % 3 == 2;
+    return other % 3 == 1;
 }
 
 /* Computes the number of items in each block, and its displacement. Blocks of a reduced vector are adjacent;
- * blocks of allgatherv and alltoallv begin at equal distances. */
+ * other blocks begin at equal distances. */
 static void place_blocks(const workload *w, int items, int *counts, int *displs)
 {
     int next = 0;
@@ -104,10 +108,10 @@ static void place_blocks(const workload *w, int items, int *counts, int *displs)
 static void set_arguments(workload *w)
 {
     int here = workload_in_place(w), root = w->rank == w->form.root, scatters = w->what == SCATTER;
-    int gathers = collective_has(w->what, TO_ROOT);
+    int to_root = collective_has(w->what, TO_ROOT), reduces = collective_has(w->what, REDUCES);
     w->args.from = here && !scatters ? MPI_IN_PLACE : w->send;
     w->args.to = here && scatters ? MPI_IN_PLACE : w->recv;
-    w->args.from_count = w->what == ALLGATHERV ? w->counts[w->size + w->rank] : w->sent.count;
+    w->args.from_count = w->counts[w->size + w->rank];
     w->args.to_count = w->received.count;
     w->args.from_type = w->sent.type;
     w->args.to_type = w->received.type;
@@ -121,10 +125,10 @@ static void set_arguments(workload *w)
         w->args.from_type = MPI_DATATYPE_NULL;
         w->args.from_counts = w->args.from_displs = NULL;
     }
-    if (scatters ? here : gathers && !root) {
+    if (scatters ? here : to_root && !root) {
         w->args.to = here ? MPI_IN_PLACE : NULL;
-        w->args.to_count = w->what == REDUCE ? w->received.count : 0;
-        w->args.to_type = w->what == REDUCE ? w->received.type : MPI_DATATYPE_NULL;
+        w->args.to_count = reduces ? w->received.count : 0;
+        w->args.to_type = reduces ? w->received.type : MPI_DATATYPE_NULL;
     }
 }
 

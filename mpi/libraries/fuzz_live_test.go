@@ -310,7 +310,7 @@ func exploreAll(t *testing.T, release, dir string) {
 	base := testutil.Must(libtutti.Parse(text))(t)
 	var mixes []libtutti.Mix
 	for _, c := range coll.BlockingCollectives() { // libtutti serves no others
-		if c != coll.Alltoallv {
+		if !c.SizesDiffer() {
 			all := append(cat.Algorithms(c), coll.Default)
 			mixes = append(mixes, libtutti.Mix{Scope: libtutti.Everywhere(c), Choices: libtutti.NewChoices(all, slices.Repeat([]float64{1}, len(all)), nil)})
 		}

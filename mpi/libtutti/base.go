@@ -63,7 +63,7 @@ var guarded = []mpi.Requirement{
 // its requirements. It returns false for allgatherv and alltoallv, because their ranks have different sizes
 // and might choose different algorithms. It also returns false for nonblocking collectives, which libtutti does not serve.
 func (b base) switchable(cat *mpi.Catalogue, c coll.Collective, e mpi.Entry) bool {
-	if c == coll.Alltoallv || c == coll.Allgatherv || c.Nonblocking() {
+	if c.SizesDiffer() || c == coll.Allgatherv || c.Nonblocking() {
 		return false
 	}
 	counts := c == coll.Allreduce || c == coll.Reduce

@@ -92,7 +92,7 @@ func (b Build) table(trees []*selection.Tree) (Table, []mpi.Setting, error) {
 						}
 						settings = add(settings, wants)
 						bytes := Range{low, band.UpTo}
-						if tree.Collective == coll.Alltoallv {
+						if tree.Collective.SizesDiffer() {
 							bytes = Range{0, maxBytes}
 						}
 						at := Scope{Collective: tree.Collective, Ranks: Range{int64(c.Low), int64(c.High)}, PPN: Range{int64(p.Low), int64(p.High)}, Bytes: bytes}

@@ -42,13 +42,13 @@ func (*library) Size(p coll.Point) int64 { return size(p) }
 
 // size returns the bytes that libtutti counts for a benchmark's call at a point. It is the part of one rank
 // if coll.Collective.PerRank is true, otherwise the whole message. The blocks of a reduce_scatter are
-// assumed to be equal. For alltoallv it is 0, because ranks have different sizes and one algorithm must
-// serve all sizes.
+// assumed to be equal. If ranks pass different sizes, it is 0, because one algorithm must serve all sizes.
 func size(p coll.Point) int64 {
+	if !p.Collective.Sized() || p.Collective.SizesDiffer() {
+		return 0
+	}
 	count := p.Count()
 	switch p.Collective {
-	case coll.Alltoallv, coll.Barrier:
-		return 0
 	case coll.ReduceScatter, coll.ReduceScatterBlock:
 		if ranks := int64(p.Ranks()); count > 0 {
 			count = max(1, count/ranks) * ranks

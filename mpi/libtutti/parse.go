@@ -209,8 +209,8 @@ func (p *parser) mix(line string) error {
 		return err
 	case at.Order != "":
 		return errors.New("order: want it in a rule")
-	case at.Collective == coll.Alltoallv && at.Bytes != (Range{0, maxBytes}):
-		return fmt.Errorf("ranks of alltoallv do not know each other's sizes: want bytes 0-%d", int64(maxBytes))
+	case at.Collective.SizesDiffer() && at.Bytes != (Range{0, maxBytes}):
+		return fmt.Errorf("ranks of %s do not know each other's sizes: want bytes 0-%d", at.Collective, int64(maxBytes))
 	}
 	m := Mix{Scope: at}
 	words := strings.Split(list, " ")

@@ -76,7 +76,7 @@ type Rule struct {
 }
 
 // Mix lists the algorithms that libtutti may explore in the calls of a scope. The scope's field Order must be
-// empty. A mix of coll.Alltoallv is for all sizes, because its ranks do not know each other's sizes.
+// empty. A mix is for all sizes if ranks do not know each other's sizes (coll.Collective.SizesDiffer).
 type Mix struct {
 	Scope
 	Budget  int      `json:"budget"`  // of a call, in thousandths of the time of the selected algorithm, besides the share of TUTTI_BUDGET; up to 1000000
