@@ -155,7 +155,7 @@ func TestEmptyMessages(t *testing.T) {
 		b := build{release(t, version)}
 		rows := mpilibrarytest.Rows(b.cat, 1, 1)
 		for _, c := range coll.Collectives() {
-			if c.Sized() && !c.Nonblocking() {
+			if c.Sized() && slices.Contains(numbers, c) {
 				rows = append(rows, selection.Row{Point: coll.Point{Collective: c, Nodes: 1, PPN: 8}, Options: []selection.Option{
 					{Algorithm: b.cat.Algorithms(c)[0], Seconds: 1}, {Algorithm: coll.Default, Seconds: 2},
 				}})
