@@ -180,13 +180,12 @@ func signatureAt(p coll.Point) signature {
 
 // sizeKey returns the key by which the rules of a collective compare the message size, "" if they do not.
 func sizeKey(c coll.Collective) string {
-	switch c.Blocking() {
-	case coll.Bcast, coll.Allreduce, coll.Reduce, coll.Alltoall:
-		return "avg_msg_size"
-	case coll.Barrier, coll.Scan, coll.Exscan:
-		return ""
+	for _, key := range []string{"avg_msg_size", "total_msg_size"} {
+		if slices.Contains(conditionOf[key], string(c.Blocking())) {
+			return key
+		}
 	}
-	return "total_msg_size"
+	return ""
 }
 
 func (library) Size(p coll.Point) int64 { return size(p) }
