@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tutti/coll"
 	"tutti/internal/config"
 )
 
@@ -135,7 +136,7 @@ runner:
 		"c.yaml:11: libraries[6]: version is missing: want a release of it, as 4.0.2",
 		"c.yaml:12: libraries[7]: want name and version, perhaps path, benchmark, launcher, launcher_path, launcher_args, pmi, env, algorithms",
 		"c.yaml:13: libraries[8]: mpich is given twice: want one build of a library in a campaign",
-		`c.yaml:15: collectives[1]: "broadcast": want one of allgather, allgatherv, allreduce, alltoall, alltoallv, barrier, bcast, exscan, gather, iallgather, iallreduce, ialltoall, ibcast, ireduce, reduce, reduce_scatter, reduce_scatter_block, scan, scatter`,
+		`c.yaml:15: collectives[1]: "broadcast": want one of ` + strings.Join(coll.Words(coll.Collectives()), ", "),
 		"c.yaml:15: collectives[2]: bcast is given twice",
 		"c.yaml:15: collectives[3]: 7: want text",
 		"c.yaml:17: runner.data[2]: a.csv is given twice",
