@@ -112,12 +112,17 @@ static arguments arguments_of(collective what, int form)
 /* Returns the initial value of int i in rank r's send buffer. In its receive buffer the initial value is larger by 1. */
 static int raw(int r, long i) { return r * 1000 + (int)i * 7 + 3; }
 
+/* Returns whether rank r passes its contribution in its receive buffer, at the place of the result. */
+static int contributes_in_place(const arguments *a, int form, int r)
+{
+    return in_place(a->what, form) && collective_has(a->what, BLOCKS_OUT) && (!collective_has(a->what, TO_ROOT) || r == root);
+}
+
 /* Returns the i-th int that rank r contributes, counted from element `from` of its buffer. */
 static int item(const arguments *a, int form, int r, long from, long i)
 {
-    int placed = in_place(a->what, form) && collective_has(a->what, BLOCKS_OUT) && (!collective_has(a->what, TO_ROOT) || r == root);
     long step = type_of(a->what, form, r, a->what == BCAST) == spread ? 2 : 1;
-    return raw(r, (from + i) * step) + (placed || (a->what == BCAST && r == root));
+    return raw(r, (from + i) * step) + (contributes_in_place(a, form, r) || (a->what == BCAST && r == root));
 }
 
 /* Writes n ints that rank r contributes into this rank's expected result. It copies them from element `from`
@@ -129,34 +134,28 @@ static void place_ints(const arguments *a, int form, int r, long from, long to, 
         want[(to + i) * step] = item(a, form, r, from, i);
 }
 
-/* Writes the part of this rank's expected result that comes from rank r. */
+/* Returns the number of elements before the block for this rank in rank r's send buffer of an alltoallv. In place, they are
+ * those of its receive buffer. */
+static long before_this_rank(int placed, int r)
+{
+    long n = !placed;
+    for (int k = 0; k < rank; k++)
+        n += placed ? block_in_place(k, r) + k % 2 : block_to(r, k) + 1;
+    return n;
+}
+
+/* Writes the part of this rank's expected result that comes from rank r, if the collective does not reduce. */
 static void expect_block(const arguments *a, int form, int r)
 {
-    int placed = in_place(a->what, form);
-    long before = 1;
-    switch (a->what) {
-    case ALLGATHER: place_ints(a, form, r, placed ? (long)r * count : 0, (long)r * count, count); break;
-    case ALLGATHERV: place_ints(a, form, r, placed ? displs[r] : 0, displs[r], counts[r]); break;
-    case ALLTOALL: place_ints(a, form, r, (long)rank * count, (long)r * count, count); break;
-    case ALLTOALLV:
-        for (int k = 0; k < rank; k++)
-            before += placed ? block_in_place(k, r) + k % 2 : block_to(r, k) + 1;
-        place_ints(a, form, r, before - placed, displs[r], counts[r]);
-        break;
-    case BCAST:
-        if (r == root)
-            place_ints(a, form, r, 0, 0, count);
-        break;
-    case GATHER:
-        if (rank == root)
-            place_ints(a, form, r, placed && r == root ? (long)r * count : 0, (long)r * count, count);
-        break;
-    case SCATTER:
-        if (r == root && a->recv != MPI_IN_PLACE)
-            place_ints(a, form, r, (long)rank * count, 0, count);
-        break;
-    case ALLREDUCE: case BARRIER: case EXSCAN: case REDUCE: case REDUCE_SCATTER: case REDUCE_SCATTER_BLOCK: case SCAN: case COLLECTIVES: break;
-    }
+    int vector = collective_has(a->what, VECTOR), blocks_in = collective_has(a->what, BLOCKS_IN);
+    long from = 0, to = !collective_has(a->what, BLOCKS_OUT) ? 0 : vector ? displs[r] : (long)r * count;
+    if ((collective_has(a->what, FROM_ROOT) && r != root) || (collective_has(a->what, TO_ROOT) && rank != root) || a->recv == MPI_IN_PLACE)
+        return;
+    if (blocks_in)
+        from = vector ? before_this_rank(in_place(a->what, form), r) : (long)rank * count;
+    else if (contributes_in_place(a, form, r))
+        from = to;
+    place_ints(a, form, r, from, to, vector ? counts[r] : count);
 }
 
 /* Returns how many elements of a reduced vector precede rank r's block. */
@@ -286,8 +285,9 @@ static void check(const algorithm *what, int form, int parameter, int cases[2])
         return;
     if (collective_has(what->what, REDUCES))
         expect_reduction(&a, form);
-    for (int r = 0; r < size; r++)
-        expect_block(&a, form, r);
+    else
+        for (int r = 0; r < size; r++)
+            expect_block(&a, form, r);
     bad = passed.error != MPI_SUCCESS || (hears && heard != (cases[0] % (size + 1) < size)) || memcmp(want, got, (size_t)promised(&a) * sizeof *want) != 0;
     PMPI_Allreduce(&bad, &any, 1, MPI_INT, MPI_SUM, tested);
     cases[0]++;
