@@ -61,20 +61,20 @@ func probePoints(problems []Problem) []TestPoint {
 }
 
 // interior returns the grid points at which an algorithm is selected. Points inside a segment (neighbouring sizes with
-// the same algorithm) come first, then those at its ends. Within each group, points are sorted by number of ranks.
+// the same algorithm) come first, then those at its ends. Both are sorted by number of ranks.
 func interior(p Problem) []TestPoint {
 	var out []TestPoint
 	edges := map[coll.Point]int{} // of a segment, at the point
-	for _, lane := range groupsOfSizes(p.Grid) {
-		for i, at := range lane {
+	for _, group := range groupsOfSizes(p.Grid) {
+		for i, at := range group {
 			alg := p.Choose(at)
 			if alg.IsDefault() {
 				continue
 			}
-			if i > 0 && p.Choose(lane[i-1]) != alg {
+			if i > 0 && p.Choose(group[i-1]) != alg {
 				edges[at]++
 			}
-			if i+1 < len(lane) && p.Choose(lane[i+1]) != alg {
+			if i+1 < len(group) && p.Choose(group[i+1]) != alg {
 				edges[at]++
 			}
 			out = append(out, TestPoint{Point: at, Choice: alg, Kind: OnGrid})

@@ -67,14 +67,14 @@ func (x *chooser) shuffled(points []coll.Point) []coll.Point {
 func groupsOfSizes(grid []coll.Point) [][]coll.Point {
 	sorted := slices.Clone(grid)
 	slices.SortFunc(sorted, coll.ComparePoints) // sizes last
-	var lanes [][]coll.Point
+	var groups [][]coll.Point
 	for i, p := range sorted {
 		if i == 0 || p.WithSize(0) != sorted[i-1].WithSize(0) {
-			lanes = append(lanes, nil)
+			groups = append(groups, nil)
 		}
-		lanes[len(lanes)-1] = append(lanes[len(lanes)-1], p)
+		groups[len(groups)-1] = append(groups[len(groups)-1], p)
 	}
-	return lanes
+	return groups
 }
 
 func (x *chooser) add(p coll.Point, why PointKind) {
@@ -119,15 +119,15 @@ func (x *chooser) addBetween() {
 // just below this size, at it, and just above it.
 func (x *chooser) switchPoints() []coll.Point {
 	var out []coll.Point
-	for _, lane := range x.bySize {
-		for i := 1; i < len(lane); i++ {
-			alg := x.Choose(lane[i-1])
-			if x.Choose(lane[i]) == alg {
+	for _, group := range x.bySize {
+		for i := 1; i < len(group); i++ {
+			alg := x.Choose(group[i-1])
+			if x.Choose(group[i]) == alg {
 				continue
 			}
-			e := lane[i].Collective.ElementBytes()
-			below, above := lane[i-1].MsgBytes/e, (lane[i].MsgBytes+e-1)/e // in elements
-			at := lane[i]
+			e := group[i].Collective.ElementBytes()
+			below, above := group[i-1].MsgBytes/e, (group[i].MsgBytes+e-1)/e // in elements
+			at := group[i]
 			for above-below > 1 {
 				middle := below + (above-below)/2
 				if at.MsgBytes = middle * e; x.Choose(at) == alg {
@@ -137,7 +137,7 @@ func (x *chooser) switchPoints() []coll.Point {
 				}
 			}
 			for _, count := range []int64{below, above, above + 1} {
-				if at.MsgBytes = count * e; at.MsgBytes > lane[i-1].MsgBytes && at.MsgBytes < lane[i].MsgBytes {
+				if at.MsgBytes = count * e; at.MsgBytes > group[i-1].MsgBytes && at.MsgBytes < group[i].MsgBytes {
 					out = append(out, at)
 				}
 			}
@@ -150,14 +150,14 @@ func (x *chooser) switchPoints() []coll.Point {
 // is rarely a power of two.
 func (x *chooser) betweenSizes() []coll.Point {
 	var out []coll.Point
-	for _, lane := range x.bySize {
-		for i := 1; i < len(lane); i++ {
-			e := lane[i].Collective.ElementBytes()
-			low, high := lane[i-1].MsgBytes/e, lane[i].MsgBytes/e
+	for _, group := range x.bySize {
+		for i := 1; i < len(group); i++ {
+			e := group[i].Collective.ElementBytes()
+			low, high := group[i-1].MsgBytes/e, group[i].MsgBytes/e
 			if high-low < 2 {
 				continue
 			}
-			p := lane[i]
+			p := group[i]
 			p.MsgBytes = (low + 1 + x.rules.rngOf(p).Int64N(high-low-1)) * e
 			if !x.Choose(p).IsDefault() {
 				out = append(out, p)
@@ -170,18 +170,18 @@ func (x *chooser) betweenSizes() []coll.Point {
 // betweenLayouts returns points whose number of nodes lies between two neighbouring numbers of the grid.
 // Their sizes are random sizes of the grid.
 func (x *chooser) betweenLayouts() []coll.Point {
-	lanes := slices.Clone(x.bySize)
-	slices.SortFunc(lanes, func(a, b []coll.Point) int {
+	groups := slices.Clone(x.bySize)
+	slices.SortFunc(groups, func(a, b []coll.Point) int {
 		return cmp.Or(cmp.Compare(a[0].PPN, b[0].PPN), cmp.Compare(a[0].Nodes, b[0].Nodes))
 	})
 	var out []coll.Point
-	for i := 1; i < len(lanes); i++ {
-		a, b := lanes[i-1][0], lanes[i][0]
+	for i := 1; i < len(groups); i++ {
+		a, b := groups[i-1][0], groups[i][0]
 		middle := int(math.Round(math.Sqrt(float64(a.Nodes) * float64(b.Nodes))))
 		if a.PPN != b.PPN || middle <= a.Nodes || middle >= b.Nodes {
 			continue
 		}
-		for _, p := range x.shuffled(lanes[i])[:min(2, len(lanes[i]))] {
+		for _, p := range x.shuffled(groups[i])[:min(2, len(groups[i]))] {
 			if p.Nodes = middle; !x.Choose(p).IsDefault() {
 				out = append(out, p)
 			}
