@@ -19,7 +19,8 @@ import (
 
 // Confirm measures pairs (see activelearn.Pair) of several problems after learning, so that the guard can pass. Pairs
 // of all problems compete for one budget: Spec.Confirm of the machine time of learning. A pair is bought if it is expected to add
-// at least the share confirmRate of the gain per second that learning has brought. Each round spends at most the
+// at least the share confirmRate of the gain per second that learning has brought, less in proportion if Spec.Confirm is above 1.
+// Each round spends at most the
 // share confirmRound of the budget, because its measurements correct the predictions for the next one.
 //
 // What was measured scores the error models. Problems that had converged and no longer meet the criteria learn again,
@@ -161,7 +162,7 @@ func (m *market) open(gain float64) {
 	}
 	m.budget = max(0, m.budget)
 	if m.spent > 0 {
-		m.rate = confirmRate * gain / learning
+		m.rate = confirmRate / max(1, m.spec.Confirm) * gain / learning
 	}
 }
 

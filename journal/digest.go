@@ -14,14 +14,14 @@ import (
 
 // Digest returns the hash of what a journal records, as 64 hexadecimal digits. It is the sum modulo 2^256 of the
 // SHA-256 of its lines without their times (a multiset hash: Bellare and Micciancio, "A new paradigm for collision-free
-// hashing", 1997). The header, later configurations, jobs, preflights and resumes do not count, so an interrupted campaign
-// has the digest of one that ran through. It reads the file once and decodes nothing.
+// hashing", 1997). The header, jobs, preflights and resumes do not count, so an interrupted campaign has the digest of one
+// that ran through. It reads the file once and decodes nothing.
 func Digest(dir string) (string, error) { return digest(dir, counts) }
 
 // MeasurementDigest returns the hash of what a journal records about tuning, computed like Digest. Verifications do not
-// count, so that verifying one library does not change the files of another.
+// count, so that verifying one library does not change the files of another, nor do later configurations.
 func MeasurementDigest(dir string) (string, error) {
-	return digest(dir, func(line []byte) bool { return counts(line) && !isKind(line, KindVerify) })
+	return digest(dir, func(line []byte) bool { return counts(line) && !isKind(line, KindVerify) && !isKind(line, KindSpec) })
 }
 
 // digest returns the hash of the lines for which the function counts returns true.
@@ -52,7 +52,7 @@ func digest(dir string, counts func(line []byte) bool) (string, error) {
 func counts(line []byte) bool {
 	isJob := func(k Kind) bool { return isKind(line, k) && bytes.Contains(line, []byte(`"job":{`)) }
 	isPreflight := bytes.Contains(line, []byte(`"collective":"`+Preflight+`"`))
-	return !isKind(line, KindJob) && !isKind(line, KindResume) && !isKind(line, KindSpec) && !isJob(KindVerify) && !isPreflight
+	return !isKind(line, KindJob) && !isKind(line, KindResume) && !isJob(KindVerify) && !isPreflight
 }
 
 func isKind(line []byte, k Kind) bool {

@@ -56,7 +56,7 @@ func (f Facts) Notes() []string {
 		if f.NotGuarded(l.Library) {
 			details = append(details, l.Library+": "+notGuarded)
 		}
-		if text := f.Unconfirmed(l.Library); text != "" {
+		if text := f.LeftTo(l.Library).String(); text != "" {
 			details = append(details, l.Library+": "+text)
 		}
 		if l.Benefit != nil {
@@ -68,25 +68,37 @@ func (f Facts) Notes() []string {
 
 const notGuarded = "not guarded: no default was measured, or export.guard is false; the selection is as predicted and may be slower than the default"
 
-// Unconfirmed says how much predicted gain is left to a library, and what confirming it would cost. It returns "" if
-// nothing is left.
-func (f Facts) Unconfirmed(library string) string {
-	var points, all int
-	var gain, seconds float64
+// LeftGain is the predicted gain that is left to a library because it is not measured.
+type LeftGain struct {
+	Points, Of int     // that keep the default although another algorithm is predicted to be faster, of all
+	Saved      float64 // share of collective time that they may save
+	Seconds    float64 // machine time of measuring them, without launches
+}
+
+// LeftTo returns the predicted gain that is left to a library.
+func (f Facts) LeftTo(library string) LeftGain {
+	var out LeftGain
+	gain := 0.0
 	for _, p := range f.Problems {
 		if p.Library != library {
 			continue
 		}
-		all += p.Points
+		out.Of += p.Points
 		if u := p.Unconfirmed; u != nil {
-			points, gain, seconds = points+u.Points, gain+u.Gain*float64(p.Points), seconds+u.Seconds
+			out.Points, out.Seconds, gain = out.Points+u.Points, out.Seconds+u.Seconds, gain+u.Gain*float64(p.Points)
 		}
 	}
-	if points == 0 {
+	out.Saved = 1 - math.Exp(-gain/max(1, float64(out.Of)))
+	return out
+}
+
+// String says how much gain is left, and what measuring it takes. It returns "" if nothing is left.
+func (l LeftGain) String() string {
+	if l.Points == 0 {
 		return ""
 	}
 	return fmt.Sprintf("%d of %d points keep the default although another algorithm is predicted to be faster: measuring them takes another %s and may save %s of collective time",
-		points, all, FormatSeconds(seconds), FormatShare(1-math.Exp(-gain/float64(all))))
+		l.Points, l.Of, FormatSeconds(l.Seconds), FormatShare(l.Saved))
 }
 
 // text says what tuning cost and saves, and after how much collective time it has paid off. proved says whether a

@@ -52,8 +52,9 @@ func (c *FinalSelections) verdict(f report.Facts, lib report.LibraryFacts) *repo
 			v.Evidence = report.Verified
 		}
 	}
-	if text := f.Unconfirmed(lib.Library); text != "" {
-		v.Open = append(v.Open, text)
+	left := f.LeftTo(lib.Library)
+	if left.Points > 0 {
+		v.Open = append(v.Open, left.String())
 	}
 	setGain(v, lib.Benefit, problems, f.NotGuarded(lib.Library))
 	v.Slower = slowerShare(problems, verified, v.Evidence)
@@ -163,6 +164,8 @@ func (c *FinalSelections) next(f report.Facts, v report.Verdict, problems []repo
 		return report.NextStep{Why: "let the campaign end", Command: "tutti resume"}
 	case verified == nil && slices.ContainsFunc(problems, endedByBudget):
 		return largerBudget(c.campaign.Config.Stop, f)
+	case verified == nil && lib.Benefit != nil && f.LeftTo(lib.Library).Saved > max(lib.Benefit.Saved, worthConfirming):
+		return moreConfirmation(c.campaign.Config.Stop, f)
 	case v.Changed == 0:
 		return report.NextStep{Why: "nothing: the files leave every point to the library"}
 	case verified == nil && lib.Benefit == nil && !c.campaign.Config.Runner.Live():
@@ -216,6 +219,33 @@ func largerBudget(stop config.Stop, f report.Facts) report.NextStep {
 	}
 	return report.NextStep{
 		Why:     "a budget ended the campaign before it converged: go on with a larger one, or verify what it has (tutti verify)",
+		Command: "tutti resume", Options: strings.Join(set, " "),
+	}
+}
+
+// worthConfirming is the least share of collective time for which more confirmation is proposed.
+const worthConfirming = 0.01
+
+// moreConfirmation returns the command that measures what the guard left to the libraries, with twice the machine time
+// that is predicted, because prices and launches are uncertain. All problems share the budget.
+func moreConfirmation(stop config.Stop, f report.Facts) report.NextStep {
+	var machine, node, missing float64
+	for _, p := range f.Problems {
+		machine, node = machine+p.MachineSeconds, node+p.NodeSeconds
+		if p.Unconfirmed != nil {
+			missing += 2 * p.Unconfirmed.Seconds
+		}
+	}
+	share := math.Ceil(missing / machine)
+	set := []string{"--set stop.confirm=" + strconv.FormatFloat(min(config.MaxConfirm, max(share, 2*stop.Confirm)), 'g', -1, 64)}
+	if limit := time.Duration((machine + missing) * float64(time.Second)); stop.MachineTime > 0 && stop.MachineTime < limit {
+		set = append(set, "--set stop.machine_time="+config.ShortDuration(roundUp(limit)))
+	}
+	if limit := node * (1 + missing/machine) / 3600; stop.NodeHours > 0 && stop.NodeHours < limit {
+		set = append(set, "--set stop.node_hours="+strconv.FormatFloat(limit, 'g', 3, 64))
+	}
+	return report.NextStep{
+		Why:     "most of the predicted gain is not measured, so the default stays: measure more, or verify what is selected (tutti verify)",
 		Command: "tutti resume", Options: strings.Join(set, " "),
 	}
 }

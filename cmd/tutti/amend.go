@@ -33,8 +33,8 @@ func (a *app) amend(jnl *journal.Journal, contents *journal.Contents, folder str
 	}
 	reopen := reopened(contents.State(), change)
 	open := len(reopen) + len(problems) - len(contents.State().Problems)
-	if open == 0 {
-		return withCode(codeInput, fmt.Errorf("%s: no budget ended this campaign, so a larger one changes nothing: give stricter criteria, for example --set stop.slowdown=1.01", displayPath(folder)))
+	if open == 0 && !change.Confirms {
+		return withCode(codeInput, fmt.Errorf("%s: no budget ended this campaign, so a larger one changes nothing: give a larger stop.confirm, or stricter criteria, for example --set stop.slowdown=1.01", displayPath(folder)))
 	}
 	if err := jnl.Append(journal.Record{Kind: journal.KindSpec, Spec: change.Spec, Reopen: reopen}); err != nil {
 		return err
@@ -42,7 +42,11 @@ func (a *app) amend(jnl *journal.Journal, contents *journal.Contents, folder str
 	for _, c := range change.Changes {
 		a.printLine(c.String())
 	}
-	a.printLine(fmt.Sprintf("%d of %s go on", open, plural(len(problems), "problem")))
+	if open == 0 {
+		a.printLine("confirmation goes on")
+	} else {
+		a.printLine(fmt.Sprintf("%d of %s go on", open, plural(len(problems), "problem")))
+	}
 	return contents.Reread()
 }
 

@@ -24,6 +24,7 @@ type Amendment struct {
 	Stop     Stop            // of the changed configuration
 	Changes  []Change        // in the order in which they were given
 	Criteria bool            // a criterion is among the changes, and not budgets alone
+	Confirms bool            // confirmation may measure more
 }
 
 // Change is a key with its values before and after a change, as texts.
@@ -46,6 +47,7 @@ func Amend(spec json.RawMessage, set []string) (Amendment, error) {
 		return Amendment{}, fmt.Errorf("%w: %w", ErrConfig, err)
 	}
 	var out Amendment
+	confirm := c.Stop.Confirm
 	for _, entry := range set {
 		key, value, ok := strings.Cut(entry, "=")
 		key = strings.ToLower(key)
@@ -73,7 +75,7 @@ func Amend(spec json.RawMessage, set []string) (Amendment, error) {
 		return Amendment{}, err
 	}
 	var err error
-	out.Stop = c.Stop
+	out.Stop, out.Confirms = c.Stop, c.Stop.Confirm > confirm
 	out.Spec, err = json.Marshal(c)
 	return out, err
 }

@@ -117,6 +117,9 @@ func withBetween[T int | int64](axis []T) []T {
 	return axis
 }
 
+// MaxConfirm is the largest value of the key stop.confirm.
+const MaxConfirm = 1000
+
 // Runner determines how candidates are measured.
 type Runner struct {
 	Kind     string   `json:"kind"`
