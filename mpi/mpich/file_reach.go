@@ -1,6 +1,7 @@
 package mpich
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
 	"math"
@@ -180,7 +181,7 @@ func (r *reachable) leaf(path []string, m treeMember, s calls) {
 	}})
 	function := strings.TrimPrefix(strings.TrimPrefix(m.Key, leafKey), compositionKey)
 	line := r.line(path)
-	if r.isOwn(path) {
+	if r.isOwn(path) || r.ownChoice(m, s) {
 		return // the library decides so without the file, too
 	}
 	known := !slices.Contains(leftOut(r.cat.Version), function)
@@ -261,6 +262,44 @@ func (r *reachable) isOwn(path []string) bool {
 		o = next
 	}
 	return true
+}
+
+// ownChoice reports whether the library's own tree has the same leaf for all these calls of the collective.
+func (r *reachable) ownChoice(m treeMember, s calls) bool {
+	own := r.lib.Tree
+	if r.device {
+		own = r.lib.Device
+	}
+	own, _ = own.Get(collectiveKey + r.collective)
+	leaf := treeObject{m}.Bytes()
+	leaves, same := 0, 0
+	var descend func(treeObject, calls, bool)
+	descend = func(o treeObject, s calls, resolved bool) {
+		for _, next := range o {
+			if isLeaf(next.Key) {
+				leaves++
+				if bytes.Equal(treeObject{next}.Bytes(), leaf) {
+					same++
+				}
+				return
+			}
+			c, err := parseCondition(next.Key)
+			if err != nil {
+				continue // a fault of the tree
+			}
+			resolved = resolved && c.ofComm()
+			yes, no := s.split(c, resolved)
+			if !yes.empty() {
+				descend(next.Value, yes, resolved)
+			}
+			if s = no; s.empty() {
+				return
+			}
+		}
+		leaves++ // no alternative holds for these calls
+	}
+	descend(own, s, true)
+	return leaves == same
 }
 
 // needText says what a leaf needs and which condition ensures it.

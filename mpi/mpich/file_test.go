@@ -113,6 +113,29 @@ func TestReadOwnTrees(t *testing.T) {
 	}
 }
 
+// TestReadCopiedLeaves checks that a leaf of the library's own tree is no harm below further conditions, as in exported
+// files. It is harm for calls for which the library's own tree selects another algorithm.
+func TestReadCopiedLeaves(t *testing.T) {
+	const collective, kind, alpha = collectiveKey + "reduce", "comm_type=intra", compositionKey + "MPIDI_Reduce_intra_composition_alpha"
+	device := testutil.Must(embeddedTree("4.0.2"))(t).Device
+	reduce, _ := device.Get(collective)
+	own, _ := reduce.Get(kind)
+	for _, tc := range []struct {
+		name string
+		tree treeObject
+		harm bool
+	}{
+		{"copies", treeObject{{"comm_size<=8", own}, {"comm_size=any", own}}, false},
+		{"everywhere", treeObject{{alpha, nil}}, true},
+		{"everywhere on few ranks", treeObject{{"comm_size<=8", treeObject{{alpha, nil}}}, {"comm_size=any", own}}, true},
+	} {
+		f := reads(t, "4.0.2", "", string(device.With(collective, reduce.With(kind, tc.tree)).Bytes()))
+		if harm := f.Of(mpi.FindingHarm); len(harm) > 0 != tc.harm {
+			t.Errorf("%s: %v, want harm: %t", tc.name, harm, tc.harm)
+		}
+	}
+}
+
 // FuzzReadRules checks that no text crashes the reader, and that all findings are on lines of the text.
 func FuzzReadRules(f *testing.F) {
 	for _, tc := range treeTexts {
