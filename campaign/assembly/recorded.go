@@ -44,6 +44,10 @@ func (b *builder) readData() ([]coll.Measurement, error) {
 // library's names and adds the times of the library's default. It leaves out candidates that are outside
 // the grid or cannot run.
 func (b *builder) addRecorded(lib config.Library, recorded []coll.Measurement) error {
+	r := b.releases[lib.Name]
+	if r.err != nil {
+		return fmt.Errorf("libraries: %w", r.err) // no rules can be made for it
+	}
 	named, err := b.translateNames(lib, recorded)
 	if err != nil {
 		return err
@@ -53,7 +57,6 @@ func (b *builder) addRecorded(lib config.Library, recorded []coll.Measurement) e
 		return err
 	}
 	named = slices.Concat(named, byDefault)
-	r := b.releases[lib.Name]
 	check, merge := b.checker(r), b.mergeFor(r)
 	for _, name := range b.Config.Collectives {
 		p, err := b.problem(lib, coll.Collective(name), named, check)

@@ -138,6 +138,14 @@ collectives: [allreduce]
 runner: {data: [in.csv], names: data/names.csv}
 `
 
+// unknownTree is a campaign file for a release of MPICH whose selection trees only its library has.
+const unknownTree = `name: small
+output: out
+libraries: [{name: mpich, version: "4.3.2"}]
+collectives: [allreduce]
+runner: {data: [in.csv], names: data/names.csv}
+`
+
 // TestRecordedFaults checks that each unusable input file leads to an error that names the file. Package
 // preprocess tests further faults within a file.
 func TestRecordedFaults(t *testing.T) {
@@ -174,6 +182,7 @@ func TestRecordedFaults(t *testing.T) {
 		{"another collective", in(clean), []string{"collectives=bcast"}, `^mpich 4.0.2 bcast: no recorded measurement .*: no row is about this collective$`},
 		{"no file of names", in(clean), []string{"runner.names="}, `: 0 rows outside the grid, 0 that cannot run there, \d+ of algorithms it does not have \(lr, rab, `},
 		{"wrong for some operations", map[string]string{"in.csv": header + "\n" + row(rows, 0), "small.yaml": openMPIOnly}, nil, `: 0 rows outside the grid, 0 that cannot run there, 0 of algorithms it does not have, 1 that export.op_safe excludes \([a-z]+\)$`},
+		{"release without rules", map[string]string{"in.csv": clean, "small.yaml": unknownTree}, nil, `^libraries: mpich 4.3.2: no built-in selection tree .*: give the path of its libmpich.so$`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			set := append([]string{"runner.data=in.csv"}, tc.set...)
