@@ -111,6 +111,8 @@ func TestFormat(t *testing.T) {
 		{FormatNodeSeconds(9000), "2.5 node h"},
 		{FormatShare(0), "0 %"},
 		{FormatShare(0.0001), "<0.1 %"},
+		{FormatShare(-0.0001), ">-0.1 %"},
+		{FormatShare(math.Copysign(0, -1)), "0 %"},
 		{FormatShare(1), "100 %"},
 		{formatOf(1, 4), "1 of 4 (25 %)"},
 		{formatOf(0, 0), "0"},

@@ -384,8 +384,11 @@ func FormatSlowdown(x float64) string {
 
 // FormatShare writes a proportion as a percentage. Only a true zero is "0 %".
 func FormatShare(x float64) string {
-	if x > 0 && x < 0.0005 {
+	switch {
+	case x > 0 && x < 0.0005:
 		return "<0.1 %"
+	case x < 0 && x > -0.0005:
+		return ">-0.1 %"
 	}
 	return trimmed(100*x, 1) + " %"
 }
@@ -402,10 +405,10 @@ func formatInterval(value, low, high string) string {
 	return value + " [" + low + ", " + high + "]"
 }
 
-// trimmed rounds x to the given number of decimals. It removes trailing zeros.
+// trimmed rounds x to the given number of decimals. It removes trailing zeros and the sign of a zero.
 func trimmed(x float64, decimals int) string {
 	scale := math.Pow(10, float64(decimals))
-	return strconv.FormatFloat(math.Round(x*scale)/scale, 'f', -1, 64)
+	return strconv.FormatFloat(math.Round(x*scale)/scale+0, 'f', -1, 64) // -0 + 0 is 0
 }
 
 func stopText(stop string) string {

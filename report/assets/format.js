@@ -41,6 +41,7 @@ export function ratio(x) {
 export function percent(x) {
   if (!Number.isFinite(x)) return absent;
   if (x > 0 && x < 0.0005) return `<0.1${nb}%`;
+  if (x < 0 && x > -0.0005) return `>-0.1${nb}%`;
   return `${trimmed(100 * x, Math.abs(x) < 0.1 ? 1 : 0)}${nb}%`;
 }
 
