@@ -14,14 +14,14 @@ import (
 )
 
 // benefit compares the cost of measuring a library with the time in collectives that its selection saves. It
-// returns nil if no time of the library's default is known, or if the selection is neither guarded nor verified. f has
-// the problems and the machine time.
+// returns nil if no time of the library's default is known, or if the selection is neither guarded, nor verified, nor
+// compared with recorded times. f has the problems and the machine time.
 func (c *FinalSelections) benefit(f report.Facts, library string) *report.Benefit {
 	tuning, verification := nodeSeconds(f, library)
 	b := &report.Benefit{CollectiveShare: c.campaign.Config.CollectiveShare(), NodeSeconds: tuning + verification}
 	ratios, weights := c.ratios(f, library)
 	verified := slices.IndexFunc(f.Verification, func(v report.VerificationFacts) bool { return v.Library == library && v.Time != verify.Interval{} })
-	if !(floats.Sum(weights) > 0) || verified < 0 && f.NotGuarded(library) {
+	if !(floats.Sum(weights) > 0) || verified < 0 && f.NotGuarded(library) && !recorded(f, library) {
 		return nil
 	}
 	calls, mean := c.campaign.Config.Grid.Calls, stat.GeometricMean
@@ -49,6 +49,20 @@ func (c *FinalSelections) benefit(f report.Facts, library string) *report.Benefi
 		b.BreakEven = new(b.NodeSeconds / b.Saved)
 	}
 	return b
+}
+
+// recorded reports whether the figures of a library are from recorded times of all candidates.
+func recorded(f report.Facts, library string) bool {
+	known := false
+	for _, p := range f.Problems {
+		if p.Library != library {
+			continue
+		}
+		if known = len(p.Scores) > 0 && p.Scores[0].Source == string(report.Recorded); !known {
+			return false
+		}
+	}
+	return known
 }
 
 // nodeSeconds returns the node-seconds of tuning and of verifying a library: of the jobs or, without jobs, of the

@@ -81,7 +81,7 @@ func TestBenefit(t *testing.T) {
 }
 
 // TestBenefitOfVerification checks that a verified gain replaces the predicted one, that nothing breaks even where its
-// interval reaches the default, and that an unguarded selection has no gain before a verification.
+// interval reaches the default, and that an unguarded selection has no gain before a verification, unless it is recorded.
 func TestBenefitOfVerification(t *testing.T) {
 	p := coll.Point{Collective: coll.Bcast, Nodes: 2, PPN: 1, MsgBytes: 8}
 	c := &FinalSelections{campaign: &assembly.Campaign{Config: &config.Campaign{}}}
@@ -93,19 +93,22 @@ func TestBenefitOfVerification(t *testing.T) {
 	for _, tc := range []struct {
 		name       string
 		notGuarded bool
+		source     string          // of the scores
 		time       verify.Interval // verified; zero: not verified
 		saved      float64         // NaN: no benefit
 		breakEven  bool
 	}{
-		{"not verified", false, verify.Interval{}, 0.5, true},
-		{"verified", false, verify.Interval{Value: 0.8, Low: 0.75, High: 0.85}, 0.2, true},
-		{"not distinguishable from the default", false, verify.Interval{Value: 0.9, Low: 0.8, High: 1.01}, 0.1, false},
-		{"not guarded", true, verify.Interval{}, math.NaN(), false},
-		{"not guarded, but verified", true, verify.Interval{Value: 0.8, Low: 0.75, High: 0.85}, 0.2, true},
+		{"not verified", false, "predicted", verify.Interval{}, 0.5, true},
+		{"verified", false, "predicted", verify.Interval{Value: 0.8, Low: 0.75, High: 0.85}, 0.2, true},
+		{"not distinguishable from the default", false, "predicted", verify.Interval{Value: 0.9, Low: 0.8, High: 1.01}, 0.1, false},
+		{"not guarded", true, "predicted", verify.Interval{}, math.NaN(), false},
+		{"not guarded, but recorded", true, "recorded", verify.Interval{}, 0.5, true},
+		{"not guarded, but verified", true, "predicted", verify.Interval{Value: 0.8, Low: 0.75, High: 0.85}, 0.2, true},
 	} {
 		f := report.Facts{Problems: []report.ProblemFacts{{
 			Library: "mpich", Collective: "bcast", NodeSeconds: 10, NotGuarded: tc.notGuarded, Noise: 0.1,
-			Cells: []report.Cell{{Point: coll.Point{Nodes: 2, PPN: 1, MsgBytes: 8}, Slowdown: &tuned, DefaultSlowdown: &byDefault}},
+			Scores: []report.Score{{Name: "tuned", Source: tc.source}},
+			Cells:  []report.Cell{{Point: coll.Point{Nodes: 2, PPN: 1, MsgBytes: 8}, Slowdown: &tuned, DefaultSlowdown: &byDefault}},
 		}}}
 		f.Verification = []report.VerificationFacts{{Result: verify.Result{Library: "mpich", Time: tc.time}}}
 		got := c.benefit(f, "mpich")

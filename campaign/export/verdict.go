@@ -25,13 +25,11 @@ func (c *FinalSelections) verdict(f report.Facts, lib report.LibraryFacts) *repo
 	v := &report.Verdict{Library: lib.Library, Evidence: report.Predicted, Riskiest: report.Riskiest(f, lib.Library)}
 	v.Cost.Tuning, v.Cost.Verification = nodeSeconds(f, lib.Library)
 	var problems []report.ProblemFacts
-	recorded := true
 	for _, p := range f.Problems {
 		if p.Library != lib.Library {
 			continue
 		}
 		problems = append(problems, p)
-		recorded = recorded && len(p.Scores) > 0 && p.Scores[0].Source == string(report.Recorded)
 		for _, cell := range p.Cells {
 			v.Points++
 			if cell.Algorithm != coll.Default.String() {
@@ -42,7 +40,7 @@ func (c *FinalSelections) verdict(f report.Facts, lib report.LibraryFacts) *repo
 			v.Open = append(v.Open, fmt.Sprintf("%s not converged: %s", p.Collective, p.NotConverged()))
 		}
 	}
-	if recorded && len(problems) > 0 {
+	if recorded(f, lib.Library) {
 		v.Evidence = report.Recorded
 	}
 	verified := verificationOf(f, lib.Library)
