@@ -60,7 +60,7 @@ func problem(t testing.TB, opt replay.Options) campaign.Problem {
 	sp := coll.NewSpace(grid(t), testutil.SyntheticAlgorithms(), func(coll.Candidate) error { return nil })
 	return campaign.Problem{
 		Problem: journal.Problem{Library: "mpich", Collective: coll.Bcast},
-		Space:   sp, Runner: m, Truth: truth, ExhaustiveSeconds: m.ExhaustiveSeconds(sp.Candidates()), Merge: fit,
+		Space:   sp, Runner: m, Truth: truth, ExhaustiveSeconds: m.ExhaustiveSeconds, Merge: fit,
 	}
 }
 

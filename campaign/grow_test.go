@@ -131,16 +131,20 @@ func betweenSizes(t testing.TB, opt replay.Options) campaign.Problem {
 	}
 	p.Truth = testutil.SyntheticMeasurements(points)
 	m := testutil.Must(replay.New(p.Truth, opt))(t)
-	p.Runner, p.Search = m, campaign.SearchRecorded(m.Space(), p.Space)
+	p.Runner, p.ExhaustiveSeconds, p.Search = m, m.ExhaustiveSeconds, campaign.SearchRecorded(m.Space(), p.Space)
 	return p
 }
 
 // TestSizesJoin checks that a campaign adds message sizes between two sizes of the grid where the selection
-// changes, and only there. The final selection must then have rules for them.
+// changes, and only there. The final selection must then have rules for them, and the time of measuring everything
+// includes them.
 func TestSizesJoin(t *testing.T) {
 	p, s := betweenSizes(t, replay.Options{Seed: 3, Noise: replay.Noise{Sigma: 0.02}}), searchSpec()
 	res := mustRun(t, s, p, nil)
 	c := conclude(t, s, p, res)
+	if got, want := facts(t, s, p, res).ExhaustiveSeconds, p.ExhaustiveSeconds(res.Ledger.Space().Candidates()); got != want || got <= p.ExhaustiveSeconds(p.Space.Candidates()) {
+		t.Errorf("measuring everything takes %g s, want %g with the sizes that joined", got, want)
+	}
 	joined, same := 0, 0
 	for _, row := range c.Rows {
 		low, high := row.Point, row.Point

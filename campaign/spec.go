@@ -73,8 +73,8 @@ type Problem struct {
 	// candidates. UnsafeTruth has their recorded times; it is nil on a real machine.
 	Unsafe            []string
 	UnsafeTruth       []coll.Measurement
-	ExhaustiveSeconds float64   // machine time that measuring every candidate would take; 0: unknown
-	Weights           []float64 // of the space's points, with mean 1; nil means equal weights
+	ExhaustiveSeconds func([]coll.Candidate) float64 // machine time that measuring all these would take; nil: unknown
+	Weights           []float64                      // of the space's points, with mean 1; nil means equal weights
 	// Earlier has measurements of the same problem, one slice for each earlier campaign. They may be from
 	// another machine or release. The space contains all their algorithms.
 	Earlier      [][]coll.Measurement

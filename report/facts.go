@@ -104,7 +104,7 @@ type ProblemFacts struct {
 	Replicates        int     `json:"replicates,omitzero"` // candidates measured twice
 	MachineSeconds    float64 `json:"machine_seconds"`
 	NodeSeconds       float64 `json:"node_seconds"`
-	ExhaustiveSeconds float64 `json:"exhaustive_seconds,omitzero"` // machine time of measuring everything; zero when unknown
+	ExhaustiveSeconds float64 `json:"exhaustive_seconds,omitzero"` // machine time of measuring all candidates; zero when unknown
 
 	Curve      []activelearn.Evaluation `json:"curve"`  // by round
 	Scores     []Score                  `json:"scores"` // of the tuned selection, then of the library's default

@@ -132,7 +132,7 @@ func TestConnectFaults(t *testing.T) {
 func TestMeasuredProblems(t *testing.T) {
 	c := fake(t, "local", nil)
 	for _, p := range c.Problems {
-		if p.Truth != nil || p.Runner != nil || p.ExhaustiveSeconds != 0 {
+		if p.Truth != nil || p.Runner != nil || p.ExhaustiveSeconds != nil {
 			t.Errorf("%s has times before any measurement: %+v", p.Problem, p)
 		}
 		for i, point := range p.Space.Points() {

@@ -180,7 +180,7 @@ func (b *builder) problem(lib config.Library, collective coll.Collective, named 
 	}
 	return campaign.Problem{
 		Problem: id, Space: sp, Runner: machine, Start: b.releases[lib.Name].start, Truth: machine.Truths(),
-		ExhaustiveSeconds: machine.ExhaustiveSeconds(sp.Candidates()),
+		ExhaustiveSeconds: machine.ExhaustiveSeconds,
 		Unsafe:            left.unsafeNames, UnsafeTruth: unsafe.Truths(),
 		Search: campaign.SearchRecorded(all, sp),
 	}, nil

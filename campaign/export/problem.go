@@ -27,7 +27,7 @@ func ProblemFacts(c campaign.FinalSelection) (report.ProblemFacts, error) {
 		Stop: string(res.Stop), Rounds: res.Rounds,
 		Points: len(l.Space().Points()), PointsMeasured: l.PointsMeasured(),
 		Candidates: l.Space().Size(), Trials: l.Trials(), Failed: l.Failed(), Replicates: len(l.Replicates()),
-		MachineSeconds: l.CostSeconds(), NodeSeconds: l.NodeSeconds(), ExhaustiveSeconds: c.ExhaustiveSeconds,
+		MachineSeconds: l.CostSeconds(), NodeSeconds: l.NodeSeconds(),
 		Curve:      curveOf(res.Evaluations),
 		Algorithms: algorithmFacts(c, validation),
 		HPO:        studyFacts(res.Study),
@@ -37,6 +37,9 @@ func ProblemFacts(c campaign.FinalSelection) (report.ProblemFacts, error) {
 		Model:    string(c.Learner.Model),
 		Weights:  weightFacts(c.Problem),
 		Noise:    c.Noise(), NotGuarded: c.Unguarded(),
+	}
+	if c.ExhaustiveSeconds != nil {
+		f.ExhaustiveSeconds = c.ExhaustiveSeconds(l.Space().Candidates())
 	}
 	left, err := c.Unconfirmed()
 	if err != nil {
