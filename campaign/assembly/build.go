@@ -84,11 +84,11 @@ func (b *builder) addProblems() error {
 // setWeights computes, for every problem, how much each of its points counts.
 func (b *builder) setWeights() error {
 	for i, p := range b.Problems {
-		weights, warnings, err := weightsOf(b.Config.Grid, p.Space.Points())
+		weights, mean, warnings, err := weightsOf(b.Config.Grid, p.Space.Points())
 		if err != nil {
 			return err
 		}
-		b.Problems[i].Weights = weights
+		b.Problems[i].Weights, b.Problems[i].MeanWeight = weights, mean
 		for _, w := range warnings {
 			b.warnOnce(w)
 		}

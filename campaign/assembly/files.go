@@ -1,13 +1,16 @@
 package assembly
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 
+	"tutti/campaign"
 	"tutti/coll"
 	"tutti/internal/config"
+	"tutti/metrics"
 	"tutti/preprocess"
 	"tutti/topology"
 	"tutti/topology/files"
@@ -52,12 +55,12 @@ func readSwitches(path string) ([]string, error) {
 
 // weightsOf returns the weights of the points of one collective, with mean 1. The weight of a point is its
 // share of the trace, multiplied by the configured weights that match the point. Without a trace the share is
-// 1. The result is nil if all weights are equal. The warnings name parts of the trace, and configured
+// 1. The result is nil if all weights are equal. `mean` is the mean weight before it becomes 1. The warnings name parts of the trace, and configured
 // weights, that match no point. It returns an error if no point has a positive weight, or if the sum of the
 // weights is infinite.
-func weightsOf(g config.Grid, points []coll.Point) (out []float64, warnings []string, err error) {
+func weightsOf(g config.Grid, points []coll.Point) (out []float64, mean float64, warnings []string, err error) {
 	if len(points) == 0 || len(g.Weights) == 0 && g.Trace == "" {
-		return nil, nil, nil
+		return nil, 1, nil, nil
 	}
 	out, warnings = traceWeights(g, points)
 	warnings = append(warnings, multiplyWeights(g, out, points)...)
@@ -65,16 +68,36 @@ func weightsOf(g config.Grid, points []coll.Point) (out []float64, warnings []st
 	for _, w := range out {
 		sum += w
 	}
+	mean = sum / float64(len(out))
 	switch {
 	case !(sum > 0) || math.IsInf(sum, 0):
-		return nil, warnings, fmt.Errorf("grid.weights: every point of %s has the weight %g: want a positive weight somewhere", points[0].Collective, out[0])
+		return nil, 0, warnings, fmt.Errorf("grid.weights: every point of %s has the weight %g: want a positive weight somewhere", points[0].Collective, out[0])
 	case !slices.ContainsFunc(out, func(w float64) bool { return w != out[0] }):
-		return nil, warnings, nil
+		return nil, mean, warnings, nil
 	}
 	for i := range out {
-		out[i] *= float64(len(out)) / sum
+		out[i] /= mean
 	}
-	return out, warnings, nil
+	return out, mean, warnings, nil
+}
+
+// WeighPoints returns the weights of points of a problem beside those of the other problems of its library. With a trace,
+// all points of a collective together have the weight of its calls. `grid.weights` multiplies the weights.
+func (c *Campaign) WeighPoints(p campaign.Problem, points []coll.Point) []float64 {
+	opt := p.Weigh(metrics.Options{}, points)
+	out, sum := make([]float64, len(points)), 0.0
+	for i := range points {
+		out[i] = opt.Weight(i)
+		sum += out[i]
+	}
+	factor := cmp.Or(p.MeanWeight, 1)
+	if calls := c.Config.Grid.Calls; len(calls) > 0 && sum > 0 {
+		factor *= preprocess.CallWeight(p.Collective, calls) / sum
+	}
+	for i := range out {
+		out[i] *= factor
+	}
+	return out
 }
 
 // traceWeights returns the share of the trace of each point, or 1 if the trace has no calls of the collective.

@@ -7,7 +7,6 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"tutti/coll"
-	"tutti/metrics"
 	"tutti/preprocess"
 	"tutti/report"
 	"tutti/verify"
@@ -105,28 +104,23 @@ func (c *FinalSelections) savedInterval(ratios, weights []float64, mean func(x, 
 }
 
 // ratios returns the tuned time divided by the default's time, at every point of a library where both are
-// known. It also returns the weights of these points. Collectives are weighted by the trace, if there is one.
+// known. It also returns the weights of these points; see assembly.Campaign.WeighPoints.
 func (c *FinalSelections) ratios(f report.Facts, library string) (ratios, weights []float64) {
 	for i, p := range c.Problems {
 		if p.Library != library {
 			continue
 		}
-		points := p.Space.Points()
-		ofCollective := 1.0 // average over the points of the collective
-		if calls := c.campaign.Config.Grid.Calls; len(calls) > 0 {
-			ofCollective = preprocess.CallWeight(p.Problem.Collective, calls) / float64(len(points))
+		cells := f.Problems[i].Cells
+		points := make([]coll.Point, len(cells))
+		for k, cell := range cells {
+			points[k] = cell.Point
+			points[k].Collective = p.Problem.Collective
 		}
-		for _, cell := range f.Problems[i].Cells {
-			if cell.Slowdown == nil || cell.DefaultSlowdown == nil {
-				continue
+		weighed := c.campaign.WeighPoints(p.Problem, points)
+		for k, cell := range cells {
+			if cell.Slowdown != nil && cell.DefaultSlowdown != nil {
+				ratios, weights = append(ratios, *cell.Slowdown / *cell.DefaultSlowdown), append(weights, weighed[k])
 			}
-			point := cell.Point
-			point.Collective = p.Problem.Collective
-			weight := ofCollective
-			if weighed := p.Weigh(metrics.Options{}, []coll.Point{point}).Weights; weighed != nil {
-				weight *= weighed[0]
-			}
-			ratios, weights = append(ratios, *cell.Slowdown / *cell.DefaultSlowdown), append(weights, weight)
 		}
 	}
 	return ratios, weights

@@ -13,10 +13,8 @@ import (
 	"tutti/coll"
 	"tutti/doctor"
 	"tutti/internal/config"
-	"tutti/metrics"
 	"tutti/mpi"
 	"tutti/mpi/libraries"
-	"tutti/preprocess"
 	"tutti/verify"
 )
 
@@ -61,7 +59,6 @@ func (s *libraryUnderTest) write(ctx context.Context) (verify.Files, error) {
 // problems returns, for each collective of the library that has a selection, what to verify.
 func (s *libraryUnderTest) problems(from source) ([]verify.Problem, error) {
 	var out []verify.Problem
-	calls := s.campaign.Config.Grid.Calls
 	weights, total := map[coll.Point]float64{}, 0.0
 	for _, p := range s.campaign.Problems {
 		choose, ok := from.choices[p.Collective]
@@ -73,12 +70,11 @@ func (s *libraryUnderTest) problems(from source) ([]verify.Problem, error) {
 			return nil, err
 		}
 		problem.Risk = from.risks[p.Collective]
-		opt := p.Weigh(metrics.Options{}, problem.Grid)
-		for i, at := range problem.Grid {
-			weights[at] = opt.Weight(i)
-			if len(calls) > 0 {
-				weights[at] *= preprocess.CallWeight(p.Collective, calls) / float64(len(problem.Grid))
-			}
+		points := p.Space.Points()
+		for i, weight := range s.campaign.WeighPoints(p, points) {
+			weights[points[i]] = weight
+		}
+		for _, at := range problem.Grid {
 			total += weights[at]
 		}
 		out = append(out, problem)
