@@ -129,3 +129,73 @@ func TestStatementOfNoise(t *testing.T) {
 		}
 	}
 }
+
+// TestStandFor checks that points of a sample stand for all, in proportion where the weights are equal, and for
+// themselves where all points are drawn. Over many samples, the estimate of a sum must be right.
+func TestStandFor(t *testing.T) {
+	sample := func(weights ...float64) (out []PointResult) {
+		for _, w := range weights {
+			out = append(out, PointResult{TestPoint: TestPoint{Weight: w}})
+		}
+		return out
+	}
+	for _, tc := range []struct {
+		sample []PointResult
+		total  float64
+		want   []float64
+	}{
+		{sample(0.1, 0.1), 0.6, []float64{0.3, 0.3}},
+		{sample(0.1, 0.4), 0.5, []float64{0.1, 0.4}},
+	} {
+		for i, got := range standFor(tc.sample, tc.total) {
+			if math.Abs(got-tc.want[i]) > 1e-9 {
+				t.Errorf("point %d of %v stands for %g, want %g", i, tc.want, got, tc.want[i])
+			}
+		}
+	}
+	p := everywhere(64)
+	weight := func(at coll.Point) float64 { return math.Sqrt(float64(at.MsgBytes)) }
+	p.Weight = weight
+	total, want := 0.0, 0.0
+	for _, at := range p.Grid {
+		total, want = total+weight(at), want+weight(at)*math.Log2(float64(at.MsgBytes))
+	}
+	const runs = 1000
+	sum := 0.0
+	for seed := range runs {
+		rules := DefaultRules()
+		rules.Seed = uint64(seed)
+		var drawn []PointResult
+		for _, s := range (&plan{rules: rules, problems: []Problem{p}}).population(nil)[:24] {
+			drawn = append(drawn, PointResult{TestPoint: s})
+		}
+		for i, w := range standFor(drawn, total) {
+			sum += w * math.Log2(float64(drawn[i].MsgBytes)) / runs
+		}
+	}
+	if math.Abs(sum/want-1) > 0.01 {
+		t.Errorf("mean estimate %g, want %g", sum, want)
+	}
+}
+
+// TestTimeRatio checks that the collective time is a geometric mean by weight or, if the weights are shares of time, a
+// ratio of sums. Half of the weight is at points without a selection.
+func TestTimeRatio(t *testing.T) {
+	points := everywhere(2).Grid
+	r := Result{Rules: Rules{Seed: 1}, ChangedWeight: 0.5}
+	measured := map[coll.Point]series{}
+	for i, kind := range []PointKind{Risky, Random} {
+		r.Points = append(r.Points, PointResult{Blocks: 1, TestPoint: TestPoint{Point: points[i], Choice: coll.Algorithm{Name: "ring"}, Kind: kind, Weight: 0.1 + 0.3*float64(i)}})
+		measured[points[i]] = series{ratios: []float64{math.Log(0.25 * float64(1+i))}, rounds: []int{1}}
+	}
+	for _, timed := range []bool{false, true} {
+		want := math.Pow(0.25, 0.1) * math.Pow(0.5, 0.4)
+		if r.Rules.Timed = timed; timed {
+			want = 0.5 + 0.1*0.25 + 0.4*0.5
+		}
+		got, err := r.timeRatio(measured)
+		if err != nil || math.Abs(got.Value-want) > 1e-12 {
+			t.Errorf("timed %t: %+v, %v, want %g", timed, got, err, want)
+		}
+	}
+}

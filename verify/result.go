@@ -32,7 +32,7 @@ type Result struct {
 	Changed             int                `json:"changed"`                        // grid points at which the files select an algorithm
 	ChangedWeight       float64            `json:"changed_weight"`                 // their share of the weight of all grid points
 	Share               float64            `json:"share"`                          // at most this share of those that were not tested is slower (95 %); by weight, if points have weights
-	Time                Interval           `json:"time"`                           // collective time with the files over that of the default, geometric mean of all grid points; zero when unknown
+	Time                Interval           `json:"time"`                           // collective time with the files over that of the default, all grid points by weight: geometric mean, or ratio of sums with Rules.Timed; zero when unknown
 }
 
 // Proved reports whether the verification shows that the files are not slower by more than Rules.Detect: every test
@@ -185,8 +185,8 @@ func (r *Result) boundShare(st state) float64 {
 }
 
 // timeRatio returns the collective time with the files over that of the default. Points without a selection have a
-// ratio of 1. Risky points count with their own weights, the random sample for the weight of all others. The bootstrap
-// draws blocks, which disturb all points alike, and points of the sample.
+// ratio of 1. Risky points count with their own weights, the random sample for the weight of all others; see standFor. The
+// bootstrap draws blocks, which disturb all points alike, and points of the sample.
 func (r *Result) timeRatio(measured map[coll.Point]series) (Interval, error) {
 	var risky, random []PointResult
 	rest := r.ChangedWeight
@@ -205,8 +205,9 @@ func (r *Result) timeRatio(measured map[coll.Point]series) (Interval, error) {
 	}
 	rest = max(0, rest)
 	type draw struct {
-		round int // 0: a point
-		point PointResult
+		round  int // 0: a point
+		point  PointResult
+		weight float64 // for which the point stands
 	}
 	var all []draw
 	rounds := map[int]bool{}
@@ -218,12 +219,16 @@ func (r *Result) timeRatio(measured map[coll.Point]series) (Interval, error) {
 	for _, round := range slices.Sorted(maps.Keys(rounds)) {
 		all = append(all, draw{round: round})
 	}
-	for _, p := range random {
-		all = append(all, draw{point: p})
+	for i, weight := range standFor(random, rest) {
+		all = append(all, draw{point: random[i], weight: weight})
+	}
+	change, ratio := func(x float64) float64 { return x }, math.Exp // of logarithms
+	if r.Rules.Timed {
+		change, ratio = math.Expm1, func(x float64) float64 { return 1 + x }
 	}
 	mean := func(drawn []draw) float64 {
 		times := map[int]int{}
-		sum, n := 0.0, 0
+		sum, n := 0.0, 0.0
 		for _, d := range drawn {
 			if d.round > 0 {
 				times[d.round]++
@@ -231,21 +236,52 @@ func (r *Result) timeRatio(measured map[coll.Point]series) (Interval, error) {
 		}
 		for _, d := range drawn {
 			if d.round == 0 {
-				sum += measured[d.point.Point].median(times)
-				n++
+				sum += d.weight * change(measured[d.point.Point].median(times))
+				n += d.weight
 			}
 		}
 		total := 0.0
 		for _, p := range risky {
-			total += p.Weight * measured[p.Point].median(times)
+			total += p.Weight * change(measured[p.Point].median(times))
 		}
 		if n > 0 {
-			total += rest * sum / float64(n)
+			total += rest * sum / n
 		}
-		return math.Exp(total)
+		return ratio(total)
 	}
 	i, err := metrics.Bootstrap(all, mean, bootstrapResamples, 0.95, r.Rules.Seed)
 	return Interval{Value: mean(all), Low: i.Low, High: i.High}, err
+}
+
+// standFor returns for how much weight each point of a sample stands: its own weight over the probability that it was
+// drawn, 1-exp(-t·weight). t is such that all together stand for `total`, the weight of all points from which they were
+// drawn. If these are all drawn, each point stands for itself. With equal weights, each stands for the same.
+//
+// Source: Cohen and Kaplan, Summarizing data using bottom-k sketches (PODC 2007).
+func standFor(sample []PointResult, total float64) []float64 {
+	out := make([]float64, len(sample))
+	at := func(t float64) (sum float64) {
+		for i, p := range sample {
+			out[i] = p.Weight / -math.Expm1(-t*p.Weight)
+			sum += out[i]
+		}
+		return sum
+	}
+	if at(math.Inf(1)) >= total*(1-1e-9) {
+		return out
+	}
+	low, high := 0.0, 1.0 // at falls
+	for at(high) > total {
+		low, high = high, 2*high
+	}
+	for range 100 {
+		if t := (low + high) / 2; at(t) > total {
+			low = t
+		} else {
+			high = t
+		}
+	}
+	return out
 }
 
 // addPoints sets r.Points from the latest measurements of each point, and returns these measurements.

@@ -28,6 +28,8 @@ type Rules struct {
 	Points    int     `json:"points"`     // grid points of the random sample of a library
 	Between   int     `json:"between"`    // points of a collective between those of the grid
 	Controls  int     `json:"controls"`   // grid points of a collective that are left to the library
+
+	Timed bool `json:"timed,omitzero"` // weights of points are shares of the default's time: Result.Time is a ratio of sums, not a geometric mean
 }
 
 // DefaultRules returns the rules of a campaign whose configuration sets none.

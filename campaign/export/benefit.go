@@ -42,6 +42,9 @@ func (c *FinalSelections) benefit(f report.Facts, library string) *report.Benefi
 	if verified >= 0 {
 		t := f.Verification[verified].Time
 		b.Saved, b.SavedLow, b.SavedHigh = 1-t.Value, 1-t.High, 1-t.Low
+		if len(calls) > 0 && !f.Verification[verified].Rules.Timed {
+			b.Workload = "geometric mean of the traced calls"
+		}
 		b.Verified = &verify.Interval{Value: b.Saved, Low: b.SavedLow, High: b.SavedHigh}
 	}
 	if b.Saved > 0 && (b.Verified == nil || b.Verified.Low > 0) {

@@ -26,6 +26,7 @@ import (
 	"tutti/internal/config"
 	"tutti/journal"
 	"tutti/mpi"
+	"tutti/preprocess"
 	"tutti/report"
 	"tutti/verify"
 )
@@ -127,8 +128,10 @@ func (v *Verifier) open(s *libraryUnderTest, problems []verify.Problem) (*verify
 	if !prices.known() {
 		block = nil
 	}
+	rules := v.opt.Rules
+	rules.Timed = preprocess.Timed(v.campaign.Config.Grid.Calls)
 	session, err := verify.Open(verify.Options{
-		Library: s.lib.Name, Rules: v.opt.Rules, MachineTime: v.Budget(s.lib), BlockSeconds: block, WallTime: v.opt.WallTime,
+		Library: s.lib.Name, Rules: rules, MachineTime: v.Budget(s.lib), BlockSeconds: block, WallTime: v.opt.WallTime,
 		Again: v.opt.Again, Fixed: v.external != nil, Observe: v.opt.Observe,
 	}, v.state.Verification(s.lib.Name), problems, v.record)
 	if err != nil {
