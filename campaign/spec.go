@@ -75,7 +75,7 @@ type Problem struct {
 	UnsafeTruth       []coll.Measurement
 	ExhaustiveSeconds func([]coll.Candidate) float64 // machine time that measuring all these would take; nil: unknown
 	Weights           []float64                      // of the space's points, with mean 1; nil means equal weights
-	MeanWeight        float64                        // of its points before that: how much the collective counts beside others; 0 means 1
+	MeanWeight        float64                        // of its points before that: how much the collective counts compared with others; 0 means 1
 	// Earlier has measurements of the same problem, one slice for each earlier campaign. They may be from
 	// another machine or release. The space contains all their algorithms.
 	Earlier      [][]coll.Measurement

@@ -55,9 +55,9 @@ func readSwitches(path string) ([]string, error) {
 
 // weightsOf returns the weights of the points of one collective, with mean 1. The weight of a point is its
 // share of the trace, multiplied by the configured weights that match the point. Without a trace the share is
-// 1. The result is nil if all weights are equal. `mean` is the mean weight before it becomes 1. The warnings name parts of the trace, and configured
-// weights, that match no point. It returns an error if no point has a positive weight, or if the sum of the
-// weights is infinite.
+// 1. The result is nil if all weights are equal. `mean` is the mean weight before it becomes 1. The warnings name
+// parts of the trace, and configured weights, that match no point. It returns an error if no point has a positive
+// weight, or if the sum of the weights is infinite.
 func weightsOf(g config.Grid, points []coll.Point) (out []float64, mean float64, warnings []string, err error) {
 	if len(points) == 0 || len(g.Weights) == 0 && g.Trace == "" {
 		return nil, 1, nil, nil
@@ -81,8 +81,8 @@ func weightsOf(g config.Grid, points []coll.Point) (out []float64, mean float64,
 	return out, mean, warnings, nil
 }
 
-// WeighPoints returns the weights of points of a problem beside those of the other problems of its library. With a trace,
-// all points of a collective together have the weight of its calls. `grid.weights` multiplies the weights.
+// WeighPoints returns the weights of points of a problem, comparable with those of the other problems of its library. With
+// a trace, all points of a collective together have the weight of its calls. The key grid.weights multiplies the weights.
 func (c *Campaign) WeighPoints(p campaign.Problem, points []coll.Point) []float64 {
 	opt := p.Weigh(metrics.Options{}, points)
 	out, sum := make([]float64, len(points)), 0.0
