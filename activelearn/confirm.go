@@ -19,6 +19,7 @@ import (
 type Pair struct {
 	Candidates []coll.Candidate // without those that are measured
 	Gain       float64          // expected natural logarithm of the speed-up, times the weight of the point; see expectedGain
+	Loss       float64          // speed-up of this logarithm, minus 1, times the weight
 	Seconds    float64          // predicted machine time without launches
 	Faster     bool             // the algorithm is predicted to pass the guard
 	launches   []any            // of the candidates, without duplicates
@@ -52,9 +53,10 @@ func (a Alternatives) Market(rows []selection.Row, opt PairOptions) (Market, err
 		return m, err
 	}
 	price := a.pricesFor(rows, opt)
-	m.Launch = price.launch
+	m.Launch, m.Rest = price.launch, a.rest(price, opt)
 	for i, c := range open {
-		p := Pair{Candidates: c.missing, Gain: opt.Weight.Of(c.point) * expectedGain(c.gap, variances[i], c.least), Faster: c.gap > c.least}
+		weight, gain := opt.Weight.Of(c.point), expectedGain(c.gap, variances[i], c.least)
+		p := Pair{Candidates: c.missing, Gain: weight * gain, Loss: weight * math.Expm1(gain), Faster: c.gap > c.least}
 		if p.Gain <= 0 {
 			continue
 		}
@@ -186,10 +188,24 @@ func (a Alternatives) pricesFor(rows []selection.Row, opt PairOptions) pairPrice
 	return out
 }
 
-// Market are the pairs of one problem that confirmation may buy, and the price of a launch in seconds.
+// rest returns the predicted machine time of all free candidates with their launches, in seconds.
+func (a Alternatives) rest(price pairPrices, opt PairOptions) (seconds float64) {
+	launches := map[any]bool{}
+	for i := range a.space.Points() {
+		for _, c := range a.ledger.Free(i) {
+			seconds += price.of(c)
+			launches[(Options{SharedLaunch: opt.SharedLaunch}).launch(c)] = true
+		}
+	}
+	return seconds + price.launch*float64(len(launches))
+}
+
+// Market are the pairs of one problem that confirmation may buy.
 type Market struct {
 	Pairs  []Pair
-	Launch float64
+	Launch float64 // price of a launch, seconds
+	Rest   float64 // predicted machine time of all free candidates with their launches, seconds
+	Rate   float64 // least gain per second of machine time of the pairs that Buy buys
 }
 
 // Unconfirmed is the expected gain that the guard leaves to the library where another algorithm is predicted to be
@@ -197,6 +213,7 @@ type Market struct {
 type Unconfirmed struct {
 	Points  int     `json:"points"`
 	Gain    float64 `json:"gain"`            // mean logarithm of the speed-up over all points of the problem
+	Loss    float64 `json:"loss"`            // average slowdown, minus 1, that keeping the default causes
 	Seconds float64 `json:"machine_seconds"` // predicted, without launches
 }
 
@@ -208,19 +225,21 @@ func (m Market) Unconfirmed(points int) (out Unconfirmed) {
 		}
 		out.Points++
 		out.Gain += p.Gain / float64(points)
+		out.Loss += p.Loss / float64(points)
 		out.Seconds += p.Seconds
 	}
 	return out
 }
 
 // Buy returns the pairs to measure in the next round of confirmation, for each market. It buys pairs that add at least
-// `rate` of gain per second of machine time, the best first, as long as all together cost at most `budget` seconds.
+// the market's rate of gain per second of machine time, the best first, as long as all together cost at most `budget`
+// seconds.
 // Pairs of the same launches are bought together: each must be worth its own machine time, and all of them must be
 // worth the launches, too.
-func Buy(markets []Market, rate, budget float64) [][]Pair {
+func Buy(markets []Market, budget float64) [][]Pair {
 	var all []bundle
 	for i, m := range markets {
-		all = append(all, bundles(i, m, rate)...)
+		all = append(all, bundles(i, m)...)
 	}
 	slices.SortStableFunc(all, func(a, b bundle) int { return cmp.Compare(b.gain/b.seconds, a.gain/a.seconds) })
 	out := make([][]Pair, len(markets))
@@ -245,10 +264,10 @@ type bundle struct {
 }
 
 // bundles returns the bundles of a market that are worth their machine time.
-func bundles(market int, m Market, rate float64) (out []bundle) {
+func bundles(market int, m Market) (out []bundle) {
 	at := map[[2]any]int{}
 	for _, p := range m.Pairs {
-		if p.Gain < rate*p.Seconds {
+		if p.Gain < m.Rate*p.Seconds {
 			continue
 		}
 		var key [2]any
@@ -262,7 +281,7 @@ func bundles(market int, m Market, rate float64) (out []bundle) {
 		out[k].pairs = append(out[k].pairs, p)
 		out[k].gain, out[k].seconds = out[k].gain+p.Gain, out[k].seconds+p.Seconds
 	}
-	out = slices.DeleteFunc(out, func(b bundle) bool { return b.gain < rate*b.seconds })
+	out = slices.DeleteFunc(out, func(b bundle) bool { return b.gain < m.Rate*b.seconds })
 	for _, b := range out {
 		slices.SortStableFunc(b.pairs, func(p, q Pair) int { return cmp.Compare(q.Gain/q.Seconds, p.Gain/p.Seconds) })
 	}

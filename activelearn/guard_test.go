@@ -103,6 +103,9 @@ func TestMarket(t *testing.T) {
 			if predicted := -math.Log(tc.ring); tc.faster && math.Abs(pair.Gain-predicted) > 0.01 || pair.Gain < 0.99*predicted {
 				t.Errorf("%s: expects a gain of %g, predicted %g", tc.name, pair.Gain, predicted)
 			}
+			if want := math.Expm1(pair.Gain); math.Abs(pair.Loss-want) > 1e-12 || m.Rest < pair.Seconds {
+				t.Errorf("%s: a loss of %g, want %g; the pair takes %g s, everything %g s", tc.name, pair.Loss, want, pair.Seconds, m.Rest)
+			}
 			for _, c := range pair.Candidates {
 				names = append(names, c.Algorithm.Name)
 			}
@@ -151,8 +154,11 @@ func TestBuy(t *testing.T) {
 		{"is shared by two", []Market{{Pairs: []Pair{pair(1, 1, "a"), pair(1, 1, "a")}, Launch: 2}}, 0.5, 10, []int{2}},
 		{"no budget", []Market{{Pairs: []Pair{pair(1, 1, "a")}}}, 0.1, 0.5, []int{0}},
 	} {
+		for i := range tc.markets {
+			tc.markets[i].Rate = tc.rate
+		}
 		var got []int
-		for _, pairs := range Buy(tc.markets, tc.rate, tc.budget) {
+		for _, pairs := range Buy(tc.markets, tc.budget) {
 			got = append(got, len(pairs))
 		}
 		if !slices.Equal(got, tc.want) {

@@ -18,10 +18,11 @@ import (
 )
 
 // Confirm measures pairs (see activelearn.Pair) of several problems after learning, so that the guard can pass. Pairs
-// of all problems compete for one budget: Spec.Confirm of the machine time of learning. A pair is bought if it is expected to add
-// at least the share confirmRate of the gain per second that learning has brought, less in proportion if Spec.Confirm is above 1.
-// Each round spends at most the
-// share confirmRound of the budget, because its measurements correct the predictions for the next one.
+// of all problems compete for one budget: Spec.Confirm of the machine time of learning, or of the share confirmShare of
+// measuring everything if that is more. A pair is bought if it is expected to add at least the share confirmRate of the
+// gain per second that learning has brought. Where the default's slowdown at the missing pairs is above the criterion,
+// pairs that add less are bought, too. Each round spends at most the share confirmRound of the budget, because its
+// measurements correct the predictions for the next one.
 //
 // What was measured scores the error models. Problems that had converged and no longer meet the criteria learn again,
 // at most once. A second confirmation follows, with what is left of Spec.Confirm of the machine time of all learning.
@@ -129,12 +130,10 @@ func (m *market) round(ctx context.Context) (more bool, err error) {
 		return false, err
 	}
 	if !m.opened {
-		m.open(floats.Sum(gains))
+		m.open(floats.Sum(gains), markets)
 	}
-	bought := activelearn.Buy(markets, m.rate, min(m.left(), confirmRound*m.budget, within))
-	for i, t := range m.all {
-		more = more || len(bought[i])+len(t.run.trials.retry) > 0
-	}
+	bought := m.buy(markets, min(m.left(), confirmRound*m.budget, within))
+	more = anyPair(bought) || slices.ContainsFunc(m.all, func(t *Tuning) bool { return len(t.run.trials.retry) > 0 })
 	if !more {
 		return false, nil
 	}
@@ -145,15 +144,42 @@ func (m *market) round(ctx context.Context) (more bool, err error) {
 	})
 }
 
+// buy returns the pairs of the next round, for each problem. If none brings the least rate of gain, the rate is halved
+// for the problems whose missing pairs cause more than the allowed slowdown, until pairs are bought.
+func (m *market) buy(markets []activelearn.Market, budget float64) [][]activelearn.Pair {
+	var short []int
+	for i := range markets {
+		markets[i].Rate = m.rate
+		if markets[i].Unconfirmed(len(m.all[i].run.result.Ledger.Space().Points())).Loss > m.spec.Criteria.Slowdown-1 {
+			short = append(short, i)
+		}
+	}
+	bought := activelearn.Buy(markets, budget)
+	for n := 0; n < confirmHalvings && len(short) > 0 && !anyPair(bought); n++ {
+		for _, i := range short {
+			markets[i].Rate /= 2
+		}
+		bought = activelearn.Buy(markets, budget)
+	}
+	return bought
+}
+
+func anyPair(bought [][]activelearn.Pair) bool {
+	return slices.ContainsFunc(bought, func(pairs []activelearn.Pair) bool { return len(pairs) > 0 })
+}
+
 // open sets the budget and the least rate of gain. gain is the predicted gain of the selections that were learned.
-func (m *market) open(gain float64) {
+func (m *market) open(gain float64, markets []activelearn.Market) {
 	m.opened, m.spent = true, m.sum((*activelearn.Ledger).CostSeconds)
 	confirmed := 0.0
 	for _, t := range m.all {
 		confirmed += t.run.confirmed
 	}
-	learning := m.spent - confirmed
-	m.budget = m.spec.Confirm*learning - confirmed
+	learning, everything := m.spent-confirmed, m.spent
+	for _, of := range markets {
+		everything += of.Rest
+	}
+	m.budget = m.spec.Confirm*max(learning, confirmShare*everything) - confirmed
 	if m.spent == 0 { // recorded data without costs
 		m.budget = math.Inf(1)
 	}
@@ -162,7 +188,7 @@ func (m *market) open(gain float64) {
 	}
 	m.budget = max(0, m.budget)
 	if m.spent > 0 {
-		m.rate = confirmRate / max(1, m.spec.Confirm) * gain / learning
+		m.rate = confirmRate * gain / learning
 	}
 }
 

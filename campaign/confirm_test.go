@@ -71,8 +71,10 @@ func TestConfirm(t *testing.T) {
 	if before, after := selected(guarded), selected(confirmed); after <= before {
 		t.Errorf("%d points are selected after confirmation, %d before", after, before)
 	}
-	if before, after := guarded.Ledger.CostSeconds(), confirmed.Ledger.CostSeconds(); after > 1.6*before {
-		t.Errorf("%g s with confirmation, %g s without", after, before)
+	everything := withDefault(t, grid(t)).Runner.(*replay.Machine).ExhaustiveSeconds(guarded.Ledger.Space().Candidates())
+	before, after := guarded.Ledger.CostSeconds(), confirmed.Ledger.CostSeconds()
+	if after > before+1.2*s.Confirm*max(before, everything/2) {
+		t.Errorf("%g s with confirmation, %g s without, %g s to measure everything", after, before, everything)
 	}
 	first := 0
 	for first = range log.records {
@@ -90,6 +92,27 @@ func TestConfirm(t *testing.T) {
 		}
 		if whole, resumed := confirmed.Ledger.Measurements(), res.Ledger.Measurements(); !reflect.DeepEqual(whole, resumed) {
 			t.Errorf("resumed after %d of %d records: %d other measurements than the %d of the whole campaign", cut, len(log.records), len(resumed), len(whole))
+		}
+	}
+}
+
+// TestConfirmUntilCriterion checks that confirmation goes on where learning is cheap until the files meet the criterion of
+// slowdown, and that it does not measure everything for that.
+func TestConfirmUntilCriterion(t *testing.T) {
+	s := spec("regret")
+	s.HPO, s.CriteriaFrom, s.Guard, s.Confirm = 0, activelearn.Predicted, true, 2
+	for _, slowdown := range []float64{1.03, 1.2} {
+		s.Criteria.Slowdown = slowdown
+		p := withDefault(t, grid(t))
+		res := mustRun(t, s, p, nil)
+		left, err := conclude(t, s, p, res).Unconfirmed()
+		testutil.NoError(t, err)
+		if left.Loss > slowdown-1 {
+			t.Errorf("the default costs %g where nothing was measured, and a slowdown of %g is allowed", left.Loss, slowdown)
+		}
+		everything := p.Runner.(*replay.Machine).ExhaustiveSeconds(p.Space.Candidates())
+		if cost := res.Ledger.CostSeconds(); cost > everything/3 {
+			t.Errorf("slowdown %g: %g s of %g s to measure everything", slowdown, cost, everything)
 		}
 	}
 }

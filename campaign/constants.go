@@ -13,9 +13,15 @@ const (
 
 	// confirmRate is the least gain per second of machine time that a pair of confirmation must add, as a share of what
 	// learning has brought per second. confirmRound is the largest share of the budget of confirmation that one round
-	// spends. docs/experiments/2026-11-29-harm.md has harm, gain and machine time by the rate.
+	// spends. confirmShare is the share of the machine time of measuring everything that this budget is at least; it
+	// counts where learning is cheap. docs/experiments/2026-11-29-harm.md has harm, gain and machine time by the rate and
+	// by the share.
 	confirmRate  = 0.25
 	confirmRound = 0.25
+	confirmShare = 0.5
+	// confirmHalvings limits how often a round of confirmation halves the least rate of gain. A pair that brings
+	// 2^40 (10^12) times less per second than learning is not worth a measurement.
+	confirmHalvings = 40
 
 	// maxHeldOut limits the slowdown of a choice at one held-out point. Otherwise one disturbed measurement determines
 	// the mean. Forecasts have the same limit.

@@ -35,7 +35,7 @@ type Spec struct {
 	Attempts     int                     // failed attempts after which a candidate is given up
 	HPO          int                     // number of trials of the hyperparameter study; 0 means no study
 	Guard        bool                    // files select only what was measured faster than the library's default
-	Confirm      float64                 // limit of the machine time of confirmation, as a share of that of learning; 0: none
+	Confirm      float64                 // limit of the machine time of confirmation, see Confirm; 0: none
 	Auto         bool                    // the hyperparameter study chooses the final model: a forest or the Gaussian process
 	// NewStrategy creates the strategy; nil means activelearn.New.
 	NewStrategy func(activelearn.Options) (activelearn.Strategy, error)

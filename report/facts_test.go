@@ -236,7 +236,7 @@ func fullFacts() Facts {
 	p.Model, p.Ties, p.HPO = "gp", &ties, nil
 	p.Replicates, p.Noise, p.DefaultKept, p.NotGuarded = 19, 0.013, 3, true
 	p.HeldOut = &hpo.Comparison{Trials: 20, GP: 0.008, Forest: 0.049, Error: 0.011}
-	p.Unconfirmed = &activelearn.Unconfirmed{Points: 4, Gain: 0.003, Seconds: 240}
+	p.Unconfirmed = &activelearn.Unconfirmed{Points: 4, Gain: 0.003, Loss: 0.004, Seconds: 240}
 	p.Unsafe = &UnsafeFacts{Algorithms: []string{"ring"}, Slowdown: new(1.02), Mistakes: new(0.04)}
 	f.Problems[1].Stop, f.Problems[1].GoesOn = "", "the slowdown is too large"
 	f.Journal, f.Measurements = "sha256:6a", "sha256:6b"

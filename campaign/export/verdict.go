@@ -162,7 +162,7 @@ func (c *FinalSelections) next(f report.Facts, v report.Verdict, problems []repo
 		return report.NextStep{Why: "let the campaign end", Command: "tutti resume"}
 	case verified == nil && slices.ContainsFunc(problems, endedByBudget):
 		return largerBudget(c.campaign.Config.Stop, f)
-	case verified == nil && lib.Benefit != nil && f.LeftTo(lib.Library).Saved > max(lib.Benefit.Saved, worthConfirming):
+	case verified == nil && slices.ContainsFunc(problems, c.missesCriterion):
 		return moreConfirmation(c.campaign.Config.Stop, f)
 	case v.Changed == 0:
 		return report.NextStep{Why: "nothing: the files leave every point to the library"}
@@ -221,8 +221,11 @@ func largerBudget(stop config.Stop, f report.Facts) report.NextStep {
 	}
 }
 
-// worthConfirming is the least share of collective time for which more confirmation is proposed.
-const worthConfirming = 0.01
+// missesCriterion reports whether the files are slower than the criterion allows, because the guard keeps the default at
+// points that were not measured.
+func (c *FinalSelections) missesCriterion(p report.ProblemFacts) bool {
+	return p.Unconfirmed != nil && p.Unconfirmed.Loss > c.campaign.Config.Stop.Slowdown-1
+}
 
 // moreConfirmation returns the command that measures what the guard left to the libraries, with twice the machine time
 // that is predicted, because prices and launches are uncertain. All problems share the budget.
@@ -243,7 +246,7 @@ func moreConfirmation(stop config.Stop, f report.Facts) report.NextStep {
 		set = append(set, "--set stop.node_hours="+strconv.FormatFloat(limit, 'g', 3, 64))
 	}
 	return report.NextStep{
-		Why:     "most of the predicted gain is not measured, so the default stays: measure more, or verify what is selected (tutti verify)",
+		Why:     "the default stays at points that were not measured, and the files miss the criterion of slowdown: measure more, or verify what is selected (tutti verify)",
 		Command: "tutti resume", Options: strings.Join(set, " "),
 	}
 }
