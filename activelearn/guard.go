@@ -14,7 +14,8 @@ import (
 type GuardResult string
 
 // The results of the guard. NotGuarded is the result at every point if the space has no library default, or if the
-// selection is wanted as predicted.
+// selection is wanted as predicted. NotSelected is not a result of Guard: it replaces Confirmed where the rules that are
+// made of the guard's rows select the default.
 const (
 	Confirmed    GuardResult = "confirmed"     // an algorithm was measured faster than the default
 	Tie          GuardResult = "tie"           // an algorithm was measured faster, but not by more than the noise
@@ -22,6 +23,7 @@ const (
 	NotConfirmed GuardResult = "not confirmed" // what is predicted to be fastest, or the default, has no measurement
 	NoDefault    GuardResult = "no default"    // the default cannot be measured at this point, but at others
 	NotGuarded   GuardResult = "not guarded"
+	NotSelected  GuardResult = "not selected" // an algorithm was measured faster, but the rules keep the default
 )
 
 // Guarded holds rows that contain only algorithms that may replace the library's default.

@@ -91,7 +91,13 @@ func (t *FinalModel) Conclude(rejected selection.Rejected) (FinalSelection, erro
 func (t *FinalModel) Excluded() *activelearn.Excluded { return t.alternatives.Excluded() }
 
 // GuardResult says why the selection at the i-th point of Rows is as it is.
-func (t *FinalModel) GuardResult(i int) activelearn.GuardResult { return t.guarded.Results[i] }
+func (c FinalSelection) GuardResult(i int) activelearn.GuardResult {
+	result := c.guarded.Results[i]
+	if result == activelearn.Confirmed && c.Selection.Choose(c.Rows[i].Point).IsDefault() {
+		return activelearn.NotSelected
+	}
+	return result
+}
 
 // Unguarded reports whether the selection is as predicted: without a default in the space, or without Spec.Guard.
 func (c FinalSelection) Unguarded() bool {

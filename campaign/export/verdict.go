@@ -54,6 +54,9 @@ func (c *FinalSelections) verdict(f report.Facts, lib report.LibraryFacts) *repo
 	if left.Points > 0 {
 		v.Open = append(v.Open, left.String())
 	}
+	if verified == nil {
+		v.Open = append(v.Open, c.notSelected(problems)...)
+	}
 	setGain(v, lib.Benefit, problems, f.NotGuarded(lib.Library))
 	v.Slower = slowerShare(problems, verified, v.Evidence)
 	v.Next = c.next(f, *v, problems, lib, verified)
@@ -219,6 +222,24 @@ func largerBudget(stop config.Stop, f report.Facts) report.NextStep {
 		Why:     "a budget ended the campaign before it converged: go on with a larger one, or verify what it has (tutti verify)",
 		Command: "tutti resume", Options: strings.Join(set, " "),
 	}
+}
+
+// notSelected says for which problems the files miss the criterion of slowdown because the rules of the library select the
+// default where another algorithm was measured faster.
+func (c *FinalSelections) notSelected(problems []report.ProblemFacts) (out []string) {
+	for _, p := range problems {
+		points, loss := 0, 0.0
+		for _, cell := range p.Cells {
+			if cell.Guard == string(activelearn.NotSelected) && cell.Slowdown != nil {
+				points, loss = points+1, loss+*cell.Slowdown-1
+			}
+		}
+		if loss > float64(p.Points)*(c.campaign.Config.Stop.Slowdown-1) {
+			out = append(out, fmt.Sprintf("%s: %d of %d points keep the default although another algorithm was measured faster: the library's settings hold for several sizes, and it is not faster at all of them",
+				p.Collective, points, p.Points))
+		}
+	}
+	return out
 }
 
 // missesCriterion reports whether the files are slower than the criterion allows, because the guard keeps the default at
