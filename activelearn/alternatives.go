@@ -32,6 +32,8 @@ type Alternatives struct {
 	entries  entries                 // of the ledger when the alternatives were made
 	noisy    map[coll.Candidate]bool // measured candidates whose prediction is more accurate than their time
 	noise    preprocess.Noise
+	bands    int         // see ForLayouts
+	gaps     [][]float64 // predicted, if bands > 0: log10 of the ratio of the default's time to that of each of the models' algorithms, at each point
 }
 
 // NewAlternatives returns the alternatives at all points of a ledger's space. Their times come from the fitted
@@ -42,6 +44,33 @@ func NewAlternatives(models *learner.Learner, l *Ledger) Alternatives {
 	}
 	a.noise = a.noiseOf()
 	return a
+}
+
+// ForLayouts returns the alternatives for a library whose settings hold for all sizes of a layout, with at most the given
+// number of ranges of sizes, each with an algorithm. Such settings replace the default at a size where nothing is faster,
+// too, so that an algorithm that is hardly slower than the default (see equal) counts as equally fast. With 0 ranges
+// the settings can leave single sizes to the library.
+func (a Alternatives) ForLayouts(bands int) (Alternatives, error) {
+	byDefault, known := slices.BinarySearchFunc(a.models.Algorithms(), coll.Default, coll.CompareAlgorithms)
+	if bands == 0 || !known {
+		return a, nil
+	}
+	predicted, err := a.models.Predict(a.space.Points())
+	if err != nil {
+		return a, err
+	}
+	a.bands, a.gaps = bands, make([][]float64, len(predicted))
+	for task, scaled := range predicted {
+		a.gaps[task] = make([]float64, len(scaled))
+		for i := range scaled {
+			relative, err := a.models.Relative([]float64{scaled[i], predicted[byDefault][i]})
+			if err != nil {
+				return a, err
+			}
+			a.gaps[task][i] = math.Log10(relative[1] / relative[0])
+		}
+	}
+	return a, nil
 }
 
 // Excluded returns the candidates that may not be selected because of failures.
@@ -115,6 +144,7 @@ func (a Alternatives) Rows(points []coll.Point) ([]selection.Row, error) {
 			row.Options[k].Seconds = relative[k]
 		}
 		a.useMeasured(row)
+		a.equalize(row)
 		rows = append(rows, row)
 	}
 	return rows, nil
@@ -125,11 +155,38 @@ func onlyDefault(p coll.Point) selection.Row {
 }
 
 // beaten reports whether the default is at least as good as a measured candidate at the same point: the default
-// is faster, or the confidence intervals of the two times overlap.
+// is faster, or the confidence intervals of the two times overlap. If settings hold for all sizes, a candidate that counts
+// as equally fast is not beaten.
 func (a Alternatives) beaten(c coll.Candidate) bool {
 	own, ok := a.measurement(c)
 	byDefault, known := a.measurement(coll.Candidate{Point: c.Point, Algorithm: coll.Default})
-	return ok && known && !c.Algorithm.IsDefault() && (own.Seconds > byDefault.Seconds || overlap(own, byDefault))
+	switch {
+	case !ok || !known || c.Algorithm.IsDefault():
+		return false
+	case a.equal(own, byDefault):
+		return false
+	}
+	return own.Seconds > byDefault.Seconds || overlap(own, byDefault)
+}
+
+// equalize gives options that are hardly slower than the default its time; see ForLayouts.
+func (a Alternatives) equalize(row selection.Row) {
+	at := slices.IndexFunc(row.Options, func(o selection.Option) bool { return o.Algorithm.IsDefault() })
+	if a.bands == 0 || at < 0 {
+		return
+	}
+	byDefault := row.Options[at].Seconds
+	measured, known := a.measurement(coll.Candidate{Point: row.Point, Algorithm: coll.Default})
+	for k, o := range row.Options {
+		own, ok := a.measurement(coll.Candidate{Point: row.Point, Algorithm: o.Algorithm})
+		equal := o.Seconds <= byDefault*(1+equalWithin)
+		if ok && known {
+			equal = a.equal(own, measured)
+		}
+		if equal {
+			row.Options[k].Seconds = min(o.Seconds, byDefault)
+		}
+	}
 }
 
 // overlap reports whether the confidence intervals of two measurements overlap. A measurement without an

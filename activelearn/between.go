@@ -26,7 +26,7 @@ func (r *StopRule) Between(check func(coll.Candidate) error) ([]coll.Candidate, 
 }
 
 func (r *Evaluator) between(last Evaluation, check func(coll.Candidate) error) ([]coll.Candidate, error) {
-	now, err := r.models.snapshot()
+	now, err := r.snapshot()
 	if err != nil {
 		return nil, err
 	}

@@ -43,7 +43,11 @@ func (r *Evaluator) Selected() (Choice, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.merge(NewAlternatives(l, r.ledger), r.points())
+	a, err := r.alternatives(l)
+	if err != nil {
+		return nil, err
+	}
+	return r.merge(a, r.points())
 }
 
 // choiceOf returns the selection that follows from `s`, the models as they were fitted after some round. In a large

@@ -22,6 +22,7 @@ type Pair struct {
 	Loss       float64          // speed-up of this logarithm, minus 1, times the weight
 	Seconds    float64          // predicted machine time without launches
 	Faster     bool             // the algorithm is predicted to pass the guard
+	Points     int              // at which it lets the guard pass
 	launches   []any            // of the candidates, without duplicates
 }
 
@@ -42,24 +43,14 @@ func (a Alternatives) Market(rows []selection.Row, opt PairOptions) (Market, err
 	if !a.hasDefault() {
 		return m, nil
 	}
-	var open []comparison
-	for i, guarded := range a.Guard(rows).Rows {
-		if c, ok := a.compare(rows[i], guarded); ok {
-			open = append(open, c)
-		}
-	}
-	variances, err := a.variances(open)
-	if err != nil {
-		return m, err
-	}
 	price := a.pricesFor(rows, opt)
 	m.Launch, m.Rest = price.launch, a.rest(price, opt)
-	for i, c := range open {
-		weight, gain := opt.Weight.Of(c.point), expectedGain(c.gap, variances[i], c.least)
-		p := Pair{Candidates: c.missing, Gain: weight * gain, Loss: weight * math.Expm1(gain), Faster: c.gap > c.least}
-		if p.Gain <= 0 {
-			continue
-		}
+	guarded := a.Guard(rows).Rows
+	pairs, err := a.pairs(rows, guarded, opt.Weight)
+	if a.bands > 0 {
+		pairs, err = a.layoutPairs(rows, guarded, opt.Weight), nil
+	}
+	for _, p := range pairs {
 		for _, c := range p.Candidates {
 			p.Seconds += price.of(c)
 			if key := (Options{SharedLaunch: opt.SharedLaunch}).launch(c); !slices.Contains(p.launches, key) {
@@ -68,7 +59,28 @@ func (a Alternatives) Market(rows []selection.Row, opt PairOptions) (Market, err
 		}
 		m.Pairs = append(m.Pairs, p)
 	}
-	return m, nil
+	return m, err
+}
+
+// pairs returns the pairs at single points, without prices.
+func (a Alternatives) pairs(rows, guarded []selection.Row, weigh coll.Weight) (out []Pair, err error) {
+	var open []comparison
+	for i := range rows {
+		if c, ok := a.compare(rows[i], guarded[i]); ok {
+			open = append(open, c)
+		}
+	}
+	variances, err := a.variances(open)
+	if err != nil {
+		return nil, err
+	}
+	for i, c := range open {
+		weight, gain := weigh.Of(c.point), expectedGain(c.gap, variances[i], c.least)
+		if gain > 0 {
+			out = append(out, Pair{Candidates: c.missing, Gain: weight * gain, Loss: weight * math.Expm1(gain), Faster: c.gap > c.least, Points: 1})
+		}
+	}
+	return out, nil
 }
 
 // comparison compares the fastest algorithm at a point besides the default with what the guard lets pass there.
@@ -223,7 +235,7 @@ func (m Market) Unconfirmed(points int) (out Unconfirmed) {
 		if !p.Faster {
 			continue
 		}
-		out.Points++
+		out.Points += p.Points
 		out.Gain += p.Gain / float64(points)
 		out.Loss += p.Loss / float64(points)
 		out.Seconds += p.Seconds

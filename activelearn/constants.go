@@ -70,6 +70,9 @@ const (
 	guardSigmas = 1.645
 	// minAdvantage is the smallest speed-up, minus one, with which an algorithm replaces the default.
 	minAdvantage = 0.01
+	// equalWithin is the largest slowdown, minus one, of an algorithm that counts as equally fast as the default; see
+	// ForLayouts. A point counts as slower from the same slowdown on (report.SlowerTolerance).
+	equalWithin = 0.02
 	// pairBlock is the number of pairs whose posterior is kept in memory at the same time.
 	pairBlock = 128
 

@@ -88,7 +88,7 @@ func (r *Evaluator) predict(e *Evaluation) (*forecast, bool, error) {
 
 // forecast predicts the quality of the selection after a round. e must already have the scores of the error models.
 func (r *Evaluator) forecast(e Evaluation) (*forecast, error) {
-	now, err := r.models.snapshot()
+	now, err := r.snapshot()
 	if err != nil {
 		return nil, err
 	}

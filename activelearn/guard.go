@@ -34,7 +34,8 @@ type Guarded struct {
 
 // Guard keeps the algorithms of each row that were measured faster than the library's default at the same point, by
 // more than the noise of the comparison. Their times are the measured ones. The default is the only option at all
-// other points. Guard returns the rows unchanged if the space has no default.
+// other points. For a library whose settings hold for all sizes of a layout, Guard also keeps algorithms that were measured
+// neither faster nor slower, with the time of the default. Guard returns the rows unchanged if the space has no default.
 func (a Alternatives) Guard(rows []selection.Row) Guarded {
 	out := Unguarded(rows)
 	if !a.hasDefault() {
@@ -74,20 +75,23 @@ func (a Alternatives) guard(row selection.Row) (selection.Row, GuardResult) {
 	for _, alg := range a.selectable(row.Point) {
 		own, measured := a.measurement(coll.Candidate{Point: row.Point, Algorithm: alg})
 		switch {
-		case !measured || alg.IsDefault() || own.Seconds >= byDefault.Seconds:
+		case !measured || alg.IsDefault():
 		case a.faster(own, byDefault):
 			out.Options = append(out.Options, selection.Option{Algorithm: alg, Seconds: own.Seconds})
+			result = Confirmed
 		default:
-			result = Tie
+			if a.equal(own, byDefault) {
+				out.Options = append(out.Options, selection.Option{Algorithm: alg, Seconds: byDefault.Seconds})
+			}
+			if own.Seconds < byDefault.Seconds && result != Confirmed {
+				result = Tie
+			}
 		}
 	}
-	switch {
-	case len(out.Options) > 1:
-		return out, Confirmed
-	case !a.Measured(coll.Candidate{Point: row.Point, Algorithm: choice}):
-		return left, NotConfirmed
+	if result != Confirmed && !a.Measured(coll.Candidate{Point: row.Point, Algorithm: choice}) {
+		result = NotConfirmed
 	}
-	return left, result
+	return out, result
 }
 
 // canMeasure reports whether a candidate is in the space and was neither given up, nor too noisy, nor refused.
@@ -102,6 +106,21 @@ func (a Alternatives) canMeasure(c coll.Candidate) bool {
 func (a Alternatives) faster(own, byDefault coll.Measurement) bool {
 	gap := math.Log10(byDefault.Seconds / own.Seconds)
 	return gap > a.margin(own, byDefault) && !overlap(own, byDefault)
+}
+
+// equal reports whether a measurement counts as not slower than that of the library's default where settings replace it at
+// all sizes: it is not slower by more than the noise, and either the measured or the predicted time is at most equalWithin
+// longer. Predictions also know the neighboring points, so that noise alone seldom leaves a layout to the library.
+func (a Alternatives) equal(own, byDefault coll.Measurement) bool {
+	if a.bands == 0 || a.faster(byDefault, own) {
+		return false
+	}
+	if own.Seconds <= byDefault.Seconds*(1+equalWithin) {
+		return true
+	}
+	task, known := slices.BinarySearchFunc(a.models.Algorithms(), own.Algorithm, coll.CompareAlgorithms)
+	at, ok := a.space.Index(own.Point)
+	return known && ok && a.gaps[task][at] >= -math.Log10(1+equalWithin)
 }
 
 // margin returns the difference in decades that the guard requires between two measurements.

@@ -77,11 +77,20 @@ type snapshot struct {
 }
 
 // snapshot fits the model that makes the selection, and the posterior.
-func (m *Models) snapshot() (*snapshot, error) {
-	selecting, err := m.Learner()
+func (r *Evaluator) snapshot() (*snapshot, error) {
+	selecting, err := r.models.Learner()
 	if err != nil {
 		return nil, err
 	}
-	posterior, err := m.Posterior()
-	return &snapshot{posterior: posterior, measurements: m.ledger.CandidatesMeasured(), alternatives: NewAlternatives(selecting, m.ledger)}, err
+	posterior, err := r.models.Posterior()
+	if err != nil {
+		return nil, err
+	}
+	a, err := r.alternatives(selecting)
+	return &snapshot{posterior: posterior, measurements: r.ledger.CandidatesMeasured(), alternatives: a}, err
+}
+
+// alternatives returns the alternatives according to fitted models.
+func (r *Evaluator) alternatives(models *learner.Learner) (Alternatives, error) {
+	return NewAlternatives(models, r.ledger).ForLayouts(r.opt.Bands)
 }

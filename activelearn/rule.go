@@ -23,6 +23,7 @@ type RuleOptions struct {
 	Weight        coll.Weight
 	// Merge turns rows into a selection that the library's files can express. If Merge is nil, Fastest is used.
 	Merge func([]selection.Row) (Selection, error)
+	Bands int // see Alternatives.ForLayouts
 	// SharedLaunch returns equal values for candidates that one launch can measure. If it is nil, each
 	// candidate needs its own launch.
 	SharedLaunch func(coll.Candidate) any
@@ -211,7 +212,11 @@ func (r *StopRule) Accepts(models *learner.Learner) (bool, error) {
 		return false, err
 	}
 	points := r.SamplePoints(e.Round)
-	choose, err := r.merge(NewAlternatives(models, r.ledger), points)
+	a, err := r.alternatives(models)
+	if err != nil {
+		return false, err
+	}
+	choose, err := r.merge(a, points)
 	if err != nil {
 		return false, err
 	}

@@ -50,9 +50,12 @@ func Train(spec Spec, p Problem, res Result) (*FinalModel, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &FinalModel{Problem: p, Result: res, Spec: spec, Learner: final, Data: data, Models: l, Points: res.Ledger.Space().Points(), alternatives: activelearn.NewAlternatives(l, res.Ledger)}
+	t := &FinalModel{Problem: p, Result: res, Spec: spec, Learner: final, Data: data, Models: l, Points: res.Ledger.Space().Points()}
 	if n := len(res.Evaluations); n > 0 {
 		t.scores = res.Evaluations[n-1].Scores
+	}
+	if t.alternatives, err = activelearn.NewAlternatives(l, res.Ledger).ForLayouts(p.Bands); err != nil {
+		return nil, fmt.Errorf("%s: %w", p.Problem, err)
 	}
 	if t.rows, err = t.alternatives.Rows(t.Points); err != nil {
 		return nil, fmt.Errorf("%s: %w", p.Problem, err)

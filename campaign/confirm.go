@@ -132,14 +132,18 @@ func (m *market) round(ctx context.Context) (more bool, err error) {
 	if !m.opened {
 		m.open(floats.Sum(gains), markets)
 	}
-	bought := m.buy(markets, min(m.left(), confirmRound*m.budget, within))
+	budget := confirmRound * m.budget
+	if slices.ContainsFunc(m.all, func(t *Tuning) bool { return t.run.problem.Bands > 0 }) {
+		budget = m.budget // a whole layout has no gain before all its sizes are measured
+	}
+	bought := m.buy(markets, min(m.left(), budget, within))
 	more = anyPair(bought) || slices.ContainsFunc(m.all, func(t *Tuning) bool { return len(t.run.trials.retry) > 0 })
 	if !more {
 		return false, nil
 	}
-	budget := budgetOf(m.limits(), m.sum((*activelearn.Ledger).CostSeconds), m.sum((*activelearn.Ledger).NodeSeconds))
+	limits := budgetOf(m.limits(), m.sum((*activelearn.Ledger).CostSeconds), m.sum((*activelearn.Ledger).NodeSeconds))
 	return true, m.each(func(i int) error {
-		m.all[i].run.budget = budget
+		m.all[i].run.budget = limits
 		return m.all[i].run.confirm(ctx, bought[i])
 	})
 }
@@ -254,7 +258,10 @@ func (r *run) alternatives() (activelearn.Alternatives, []selection.Row, error) 
 	if err != nil {
 		return activelearn.Alternatives{}, nil, fmt.Errorf("%s: %w", r.problem.Problem, err)
 	}
-	a := activelearn.NewAlternatives(l, r.result.Ledger)
+	a, err := activelearn.NewAlternatives(l, r.result.Ledger).ForLayouts(r.problem.Bands)
+	if err != nil {
+		return activelearn.Alternatives{}, nil, fmt.Errorf("%s: %w", r.problem.Problem, err)
+	}
 	rows, err := a.Rows(r.result.Ledger.Space().Points())
 	if err != nil {
 		err = fmt.Errorf("%s: %w", r.problem.Problem, err)

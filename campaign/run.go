@@ -156,7 +156,7 @@ func newRun(spec Spec, p Problem) (*run, error) {
 	opt := activelearn.RuleOptions{
 		Seed: spec.Seed, UsesPosterior: activelearn.UsesPosterior(spec.Strategy), Criteria: spec.Criteria, Limits: spec.Limits,
 		Source: spec.CriteriaFrom, Metrics: spec.Metrics, Folds: spec.Folds, Reference: p.Truth, Weight: p.weight(),
-		Merge: p.Merge, SharedLaunch: spec.sharedLaunch(p), Launching: launching,
+		Merge: p.Merge, Bands: p.Bands, SharedLaunch: spec.sharedLaunch(p), Launching: launching,
 	}
 	if e, explains := strategy.(activelearn.Explainer); explains {
 		opt.Reason = e.Reason

@@ -84,6 +84,7 @@ type Problem struct {
 	// Merge makes selection rules from the times of the algorithms at each point. The library must be able to
 	// express the rules. A nil Merge means activelearn.Fastest.
 	Merge    func([]selection.Row) (activelearn.Selection, error)
+	Bands    int      // see activelearn.Alternatives.ForLayouts
 	Search   *Search  // lets the space grow; nil means that it does not grow
 	Observer Observer // decides when the campaign stops measuring; may be nil
 }

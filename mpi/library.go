@@ -73,6 +73,7 @@ type Facts struct {
 
 	Files    []string // patterns (see path.Match) of exported files
 	FromFile bool     // selection files are based on the library's own trees
+	Bands    int      // most ranges of sizes that its settings can have, if they hold for all sizes of a layout; 0: single sizes can be left to it
 	Lists    bool     // an installed build lists its algorithms; series without a catalogue can be tuned
 
 	Launcher Launcher

@@ -1,6 +1,7 @@
 package mpi
 
 import (
+	"math"
 	"slices"
 
 	"tutti/coll"
@@ -8,9 +9,10 @@ import (
 )
 
 // MergeWhole makes a selection for a library whose settings say what runs for every call: no range of sizes can be left to
-// it. It selects for each layout separately, with at most maxBands ranges of sizes. A collective is left to the library for
-// a layout if there is a size at which every algorithm is too slow: more than maxLoss slower than the fastest one, which
-// may be the default. `size` is the message size as the library computes it.
+// it. It selects for each layout separately, with at most maxBands ranges of sizes. An algorithm is fast enough for a row if
+// it loses at most maxLoss, or is not slower than the default. A collective is left to the library for a layout if no
+// algorithm is fast enough at some size. Rules lose at most maxLoss. If they need more ranges, the algorithm that is fast
+// enough at all sizes and the fastest on average is selected. `size` is the message size as the library computes it.
 func MergeWhole(rows []selection.Row, size func(coll.Point) int64, maxLoss float64, maxBands int) (selection.Selection, error) {
 	var sel selection.Selection
 	for _, layout := range layoutsOf(rows) {
@@ -24,6 +26,14 @@ func MergeWhole(rows []selection.Row, size func(coll.Point) int64, maxLoss float
 			t, err := selection.Merge(acceptable, size, selection.Options{MaxLoss: maxLoss, ByRanks: true})
 			if err != nil {
 				return selection.Selection{}, err
+			}
+			if !whole(t, acceptable, maxBands) {
+				if acceptable = withOneAlgorithm(same, acceptable); acceptable == nil {
+					continue
+				}
+				if t, err = selection.Merge(acceptable, size, selection.Options{MaxLoss: maxLoss, ByRanks: true}); err != nil {
+					return selection.Selection{}, err
+				}
 			}
 			if whole(t, acceptable, maxBands) {
 				own.Trees = append(own.Trees, t)
@@ -45,14 +55,18 @@ func layoutsOf(rows []selection.Row) []coll.Layout {
 	return slices.Compact(out)
 }
 
-// withoutDefault returns the rows without the library's default, and without options that are slower than
-// the best one by more than maxLoss. It returns false if a row then has no option.
+// withoutDefault returns the rows without the library's default, and without options that are slower than it and lose more
+// than maxLoss. It returns false if a row then has no option.
 func withoutDefault(rows []selection.Row, maxLoss float64) ([]selection.Row, bool) {
 	var out []selection.Row
 	for _, r := range rows {
 		kept := selection.Row{Point: r.Point}
+		allowed := maxLoss
+		if loss, ok := r.Loss(coll.Default); ok {
+			allowed = max(allowed, loss)
+		}
 		for _, o := range r.Options {
-			if loss, _ := r.Loss(o.Algorithm); !o.Algorithm.IsDefault() && loss <= maxLoss {
+			if loss, _ := r.Loss(o.Algorithm); !o.Algorithm.IsDefault() && loss <= allowed {
 				kept.Options = append(kept.Options, o)
 			}
 		}
@@ -62,6 +76,42 @@ func withoutDefault(rows []selection.Row, maxLoss float64) ([]selection.Row, boo
 		out = append(out, kept)
 	}
 	return out, true
+}
+
+// withOneAlgorithm returns the acceptable rows with only the algorithm that all of them have and that has the smallest
+// product of times. It returns nil if there is none, if a row has no default, or if the default's product is smaller.
+func withOneAlgorithm(rows, acceptable []selection.Row) (out []selection.Row) {
+	best := coll.Default
+	least, ok := logLoss(rows, best)
+	if !ok {
+		return nil
+	}
+	for _, o := range acceptable[0].Options {
+		lacks := func(r selection.Row) bool { _, ok := r.Loss(o.Algorithm); return !ok }
+		if sum, ok := logLoss(rows, o.Algorithm); ok && sum < least && !slices.ContainsFunc(acceptable, lacks) {
+			best, least = o.Algorithm, sum
+		}
+	}
+	if best.IsDefault() {
+		return nil
+	}
+	for _, r := range acceptable {
+		out = append(out, selection.Row{Point: r.Point, Options: []selection.Option{{Algorithm: best, Seconds: 1}}})
+	}
+	return out
+}
+
+// logLoss returns the sum over the rows of the logarithm of an algorithm's loss factor. It returns false if a row
+// lacks the algorithm.
+func logLoss(rows []selection.Row, alg coll.Algorithm) (sum float64, ok bool) {
+	for _, r := range rows {
+		loss, ok := r.Loss(alg)
+		if !ok {
+			return 0, false
+		}
+		sum += math.Log1p(loss)
+	}
+	return sum, true
 }
 
 // whole reports whether a tree selects an algorithm for every row, in at most maxBands ranges of sizes. It cannot if two

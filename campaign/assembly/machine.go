@@ -45,6 +45,7 @@ func (b *builder) addMeasured(lib config.Library) error {
 			Space:   space,
 			Start:   r.start,
 			Merge:   merge,
+			Bands:   r.port.Facts().Bands,
 			Search:  &campaign.Search{Between: slices.Contains(b.Config.Grid.Between, config.BetweenSizes), Check: check, Ranges: func(alg coll.Algorithm) []coll.Range { return cat.Ranges(collective, alg) }},
 		})
 	}

@@ -63,7 +63,7 @@ func (b *builder) addRecorded(lib config.Library, recorded []coll.Measurement) e
 		if err != nil {
 			return err
 		}
-		p.Merge = merge
+		p.Merge, p.Bands = merge, r.port.Facts().Bands
 		b.Problems = append(b.Problems, p)
 	}
 	return nil

@@ -68,6 +68,7 @@ func (l library) Facts() mpi.Facts {
 		Files:    []string{l.fileName(), l.snippet(), mpi.CshName(l.snippet())},
 		Launcher: mpi.Launcher{Kind: "mpirun", Program: "mpirun"},
 		Install:  mpi.Install{Compilers: []string{"mpicc"}},
+		Bands:    math.MaxInt,
 	}
 }
 

@@ -101,20 +101,23 @@ func TestVariableReleases(t *testing.T) {
 	}
 }
 
-// TestJob checks that settings for a job exist only for layouts where one algorithm is fast enough at every size, and
+// TestJob checks that settings for a job exist only for layouts where one algorithm is never slower than the default, and
 // that a replay finds settings that were changed.
 func TestJob(t *testing.T) {
 	l := named(t, "mvapich")
 	b := build{l, l.releases[0]}
 	names := [2]string{"binomial", "scatter_ring_allgather"}
-	one, other := coll.Layout{Nodes: 2, PPN: 2}, coll.Layout{Nodes: 4, PPN: 2}
+	one, other, never := coll.Layout{Nodes: 2, PPN: 2}, coll.Layout{Nodes: 4, PPN: 2}, coll.Layout{Nodes: 8, PPN: 2}
 	rows := []selection.Row{
 		row(one, 64, names, 1, 2, 3), row(one, 65536, names, 1.01, 1, 3), // one algorithm serves both
-		row(other, 64, names, 1, 2, 3), row(other, 65536, names, 3, 1, 2), // none does
+		row(other, 64, names, 1, 2, 3), row(other, 65536, names, 3, 1, 2), // the second is never slower than the default
+		row(never, 64, names, 1, 2, 1.5), row(never, 65536, names, 3, 1, 2), // either is slower at a size
 	}
 	sel, x := mpilibrarytest.FitAndExport(t, b, rows, mpi.MergeOptions{MaxLoss: 0.02})
 	want := []mpi.LayoutSettings{{Layout: one, Settings: []mpi.Setting{
 		{Name: "MPIR_CVAR_BCAST_INTRA_ALGORITHM", Value: "binomial"}, {Name: "MPIR_CVAR_BCAST_DEVICE_COLLECTIVE", Value: "0"},
+	}}, {Layout: other, Settings: []mpi.Setting{
+		{Name: "MPIR_CVAR_BCAST_INTRA_ALGORITHM", Value: "scatter_ring_allgather"}, {Name: "MPIR_CVAR_BCAST_DEVICE_COLLECTIVE", Value: "0"},
 	}}}
 	if d := cmp.Diff(want, x.Setup.Layouts); d != "" || len(x.Setup.Settings) > 0 {
 		t.Errorf("%v\n%s", x.Setup.Settings, d)
@@ -128,8 +131,8 @@ func TestJob(t *testing.T) {
 	golden := testutil.GoldenErrors(t)
 	x.Setup.Layouts[0].Settings[0].Value = "ring"
 	golden("changed", b.Replay(x, sel, rows))
-	x.Setup.Layouts[0].Layout = other
-	golden("left to the library", b.Replay(x, sel, rows[2:]))
+	x.Setup.Layouts[0].Layout = never
+	golden("left to the library", b.Replay(x, sel, rows[4:]))
 }
 
 // TestSite checks which settings of a site each library names, and what they do.

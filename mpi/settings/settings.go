@@ -227,15 +227,18 @@ func parseLibrary(row map[string]string) (*library, error) {
 	if err != nil || maxRanges < 0 {
 		return nil, fmt.Errorf("max_ranges %q: want a whole number from 0", row["max_ranges"])
 	}
+	bands := 0
 	switch row["syntax"] {
 	case "ranks":
 		l.syntax = ranksSyntax{}
 	case "sizes":
-		l.syntax = sizesSyntax{maxRanges: cmp.Or(maxRanges, math.MaxInt)}
+		bands = cmp.Or(maxRanges, math.MaxInt)
+		l.syntax = sizesSyntax{maxRanges: bands}
 	case "scores":
 		l.syntax = scoresSyntax{}
 	case "job":
-		l.syntax = jobSyntax{sizesSyntax{maxRanges: 1}}
+		bands = 1
+		l.syntax = jobSyntax{sizesSyntax{maxRanges: bands}}
 	default:
 		return nil, fmt.Errorf("syntax %q: want ranks, sizes, scores or job", row["syntax"])
 	}
@@ -247,8 +250,8 @@ func parseLibrary(row map[string]string) (*library, error) {
 		return nil, err
 	}
 	l.facts = mpi.Facts{
-		Files: []string{l.snippet, mpi.CshName(l.snippet)},
-		Name:  row["name"], Title: row["title"], Family: row["family"], Component: row["component"],
+		Files: []string{l.snippet, mpi.CshName(l.snippet)}, Bands: bands,
+		Name: row["name"], Title: row["title"], Family: row["family"], Component: row["component"],
 		Prevents: "the exported value replaces that of the site, also for calls that it leaves to the library",
 		Launcher: mpi.Launcher{
 			Kind: row["launcher_kind"], Program: row["launcher"], Title: row["launcher_title"], Answer: answer, Srun: true,
