@@ -160,10 +160,7 @@ func onlyDefault(p coll.Point) selection.Row {
 func (a Alternatives) beaten(c coll.Candidate) bool {
 	own, ok := a.measurement(c)
 	byDefault, known := a.measurement(coll.Candidate{Point: c.Point, Algorithm: coll.Default})
-	switch {
-	case !ok || !known || c.Algorithm.IsDefault():
-		return false
-	case a.equal(own, byDefault):
+	if !ok || !known || c.Algorithm.IsDefault() || a.equal(own, byDefault) {
 		return false
 	}
 	return own.Seconds > byDefault.Seconds || overlap(own, byDefault)
