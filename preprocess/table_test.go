@@ -82,6 +82,7 @@ func TestReadTableErrors(t *testing.T) {
 		{"two units", strings.TrimSpace(header) + ",time_ms\nbcast,binomial,2,4,8,1.5,0.0015\n"},
 		{"column twice", strings.TrimSpace(header) + ",nodes\nbcast,binomial,2,4,8,1.5,2\n"},
 		{"nothing usable", header + "bcast,binomial,2,4,8,0\nbcast,binomial,2,4,8,x\n"},
+		{"a number that no time has", header + "bcast,binomial,2,4,8,1e400\n"},
 		{"binary", "\x7fELF\x02\x01\x01\x00\x00"},
 		{"UTF-16", "c\x00o\x00l\x00"},
 		{"not UTF-8", "\xff\xfe" + header + good},

@@ -91,7 +91,7 @@ func parseMicros(text string) (float64, error) {
 	if seconds, err := strconv.ParseFloat(points[0]+"e-6", 64); err == nil {
 		return seconds, nil
 	}
-	micros, err := strconv.ParseFloat(points[0], 64)
+	micros, err := coll.ParseNumber(text)
 	return micros / microseconds, err
 }
 
