@@ -174,28 +174,34 @@ func (p pairPrices) of(c coll.Candidate) float64 {
 	return max(minPrice, p.run(c.MsgBytes, p.seconds(c)))
 }
 
-// pricesFor returns the prices of candidates at the points of the rows. Without a posterior, the time of an execution
-// is the geometric mean of the measured times of its message size, or of all sizes.
+// pricesFor returns the prices of candidates at the points of the rows. Without a posterior that knows the algorithm, the
+// time of an execution is the geometric mean of the measured times of its message size, or of all sizes.
 func (a Alternatives) pricesFor(rows []selection.Row, opt PairOptions) pairPrices {
-	out := pairPrices{prices: a.ledger.prices(opt.Earlier, opt.Launching)}
-	if p := a.models.Posterior(); p != nil {
-		points, at := make([]coll.Point, len(rows)), make(map[coll.Point]int, len(rows))
-		for i, r := range rows {
-			points[i], at[r.Point] = r.Point, i
-		}
-		means := p.GP().Means(preprocess.SurrogateRows(points), len(a.models.Algorithms()))
-		out.seconds = func(c coll.Candidate) float64 { return math.Pow(10, means[p.Task(c.Algorithm, 0)][at[c.Point]]) }
-		return out
-	}
 	bySize, all := map[int64][]float64{}, []float64{}
 	for m := range a.ledger.All() {
 		bySize[m.MsgBytes], all = append(bySize[m.MsgBytes], m.Seconds), append(all, m.Seconds)
 	}
-	out.seconds = func(c coll.Candidate) float64 {
+	out := pairPrices{prices: a.ledger.prices(opt.Earlier, opt.Launching), seconds: func(c coll.Candidate) float64 {
 		if same := bySize[c.MsgBytes]; len(same) > 0 {
 			return stat.GeometricMean(same, nil)
 		}
 		return stat.GeometricMean(all, nil)
+	}}
+	p := a.models.Posterior()
+	if p == nil {
+		return out
+	}
+	points, at := make([]coll.Point, len(rows)), make(map[coll.Point]int, len(rows))
+	for i, r := range rows {
+		points[i], at[r.Point] = r.Point, i
+	}
+	means, measured := p.GP().Means(preprocess.SurrogateRows(points), len(a.models.Algorithms())), out.seconds
+	out.seconds = func(c coll.Candidate) float64 {
+		i, predicted := at[c.Point]
+		if !predicted || !p.Knows(c.Algorithm) {
+			return measured(c)
+		}
+		return math.Pow(10, means[p.Task(c.Algorithm, 0)][i])
 	}
 	return out
 }

@@ -116,6 +116,22 @@ func TestMarket(t *testing.T) {
 	}
 }
 
+// TestRest checks the price of everything that is not measured, also of an algorithm without any measurement.
+func TestRest(t *testing.T) {
+	points := []coll.Point{{Collective: coll.Bcast, Nodes: 2, PPN: 1, MsgBytes: 8}, {Collective: coll.Bcast, Nodes: 2, PPN: 1, MsgBytes: 64}}
+	l := NewLedger(coll.NewSpace(points, []coll.Algorithm{{Name: "chain"}, {Name: "ring"}, coll.Default}, func(coll.Candidate) error { return nil }))
+	for _, alg := range []coll.Algorithm{{Name: "ring"}, coll.Default} {
+		c := coll.Candidate{Point: points[1], Algorithm: alg}
+		testutil.NoError(t, l.Pend(c))
+		testutil.NoError(t, l.Record(coll.Trial{Measurement: coll.Measurement{Candidate: c, Seconds: 1, CostSeconds: 3}, State: coll.TrialDone}))
+	}
+	a := NewAlternatives(testutil.Must(learner.Fit(DataOf(l, nil), learner.Options{Model: learner.GaussianProcess, Scaling: preprocess.AlgorithmLog10}))(t), l)
+	m := testutil.Must(a.Market(testutil.Must(a.Rows(points))(t), PairOptions{}))(t)
+	if want := 12.0; math.Abs(m.Rest-want) > 1e-3 { // four candidates like those that were measured
+		t.Errorf("everything else takes %g s, want %g", m.Rest, want)
+	}
+}
+
 // TestExpectedGain checks the gain that the guard is expected to let pass, in decades: against sums over the normal
 // density, and that uncertainty makes a pair worth something whose algorithm is predicted to be slower.
 func TestExpectedGain(t *testing.T) {
