@@ -167,6 +167,8 @@ func fill(line int, name, nodes, switches string) (entry, error) {
 	switch {
 	case nodes != "" && switches != "":
 		err = errors.New("want either nodes or switches")
+	case strings.EqualFold(nodes, "ALL"):
+		err = fmt.Errorf("nodes %s: want their names, as scontrol show topology prints them", nodes)
 	case nodes != "":
 		e.nodes, err = topology.Hosts(nodes)
 	case switches != "":

@@ -89,6 +89,7 @@ func TestReadConfRefuses(t *testing.T) {
 		{"a key twice", "SwitchName=s Nodes=n1 nodes=n2\n"},
 		{"a list as a name", "SwitchName=s[1-2] Nodes=n1\n"},
 		{"nodes and switches", "SwitchName=s Nodes=n1 Switches=t\n"},
+		{"nodes without names", "SwitchName=s Nodes=all\n"},
 		{"a broken list", "\nSwitchName=s Nodes=n[1-\n"},
 		{"a broken list of switches", "SwitchName=s Switches=t[\n"},
 		{"a switch twice", "SwitchName=s Nodes=n1\nSwitchName=s Nodes=n2\n"},
