@@ -85,8 +85,10 @@ type Session struct {
 // verification in the journal, nil if there is none. The problems have the selections of the current files.
 //
 // If the last session has not ended, Open continues it with the same rules. An ended session is kept as long
-// as the selections of the files do not change. If it proves nothing yet, the next pass goes on with it. The function `log` writes a record to the journal; the record
-// is on disk when it returns nil. The error matches ErrEntry if no verification can have written the entries.
+// as the selections of the files do not change. If it proves nothing yet, the next pass goes on with it.
+//
+// The function `log` writes a record to the journal; the record is on disk when it returns nil. The error matches
+// ErrEntry if no verification can have written the entries.
 func Open(opt Options, past *journal.Verification, problems []Problem, log func(journal.Record) error) (*Session, error) {
 	if err := opt.Rules.Validate(); err != nil {
 		return nil, err
@@ -160,7 +162,10 @@ func (s *Session) Preview(problems []Problem) (Preview, error) {
 	}
 	x := &plan{rules: s.rules, problems: problems}
 	p := Preview{Points: pass.Points, Changed: pass.Changed, Others: len(x.population(tested))}
-	known := s.known()
+	known, err := s.known()
+	if err != nil {
+		return Preview{}, err
+	}
 	for _, point := range pass.Points {
 		if point.Kind == Random {
 			known.points++
@@ -203,7 +208,9 @@ func (s *Session) pass(ctx context.Context, state state, files Files) (PassOutco
 	if len(pass.Points) == 0 {
 		outcome.Exhausted = errBudget.Error() // no point fits
 	}
-	s.decideNext(&outcome, pass, files.Problems)
+	if err := s.decideNext(&outcome, pass, files.Problems); err != nil {
+		return PassOutcome{}, err
+	}
 	return outcome, s.append(Entry{Outcome: &outcome})
 }
 
@@ -246,7 +253,11 @@ func (s *Session) nextPass(state state, problems []Problem) (pass Pass, begun bo
 		if err != nil {
 			return pass, false, err
 		}
-		x.next(state, open, s.known())
+		known, err := s.known()
+		if err != nil {
+			return pass, false, err
+		}
+		x.next(state, open, known)
 	}
 	pass.Points = x.points
 	slices.SortFunc(pass.Points, compareTestPoints)
@@ -267,12 +278,12 @@ func (s *Session) open(state state) ([]TestPoint, error) {
 }
 
 // known returns the random sample so far.
-func (s *Session) known() sample {
+func (s *Session) known() (sample, error) {
 	r, _, err := restorePoints(s.opt.Library, s.entries)
 	if err != nil {
-		return sample{}
+		return sample{}, err
 	}
-	return r.sample()
+	return r.sample(), nil
 }
 
 // checksum identifies the selections at all grid points.
@@ -291,7 +302,7 @@ func checksum(problems []Problem) string {
 // gets the library's default. The whole collective gets it if the point already has the default, or if this was
 // the last allowed pass. If even the collective already has it, the point is only listed in v.Slower. If nothing is
 // reverted, another pass tests more random points, as long as too few are known to be right and some remain.
-func (s *Session) decideNext(v *PassOutcome, pass Pass, problems []Problem) {
+func (s *Session) decideNext(v *PassOutcome, pass Pass, problems []Problem) error {
 	st := stateOf(s.entries, s.number)
 	left := st.revertedCollectives()
 	found := v.Reverted
@@ -311,13 +322,18 @@ func (s *Session) decideNext(v *PassOutcome, pass Pass, problems []Problem) {
 	slices.Sort(v.RevertedCollectives)
 	v.End = len(v.Reverted) == 0 && len(v.RevertedCollectives) == 0
 	if v.End && v.Exhausted == "" && len(v.Slower) == 0 && pass.Number-st.lastEnd() < s.rules.Passes {
+		known, err := s.knownAfter(*v)
+		if err != nil {
+			return err
+		}
 		x := &plan{rules: s.rules, problems: problems}
-		v.End = s.knownAfter(*v).bound() <= s.rules.Share || len(x.population(st.tested())) == 0
+		v.End = known.bound() <= s.rules.Share || len(x.population(st.tested())) == 0
 	}
+	return nil
 }
 
 // knownAfter returns the random sample as it is once the outcome of the open pass is written.
-func (s *Session) knownAfter(v PassOutcome) sample {
+func (s *Session) knownAfter(v PassOutcome) (sample, error) {
 	after := *s
 	v.End = true
 	after.entries = append(slices.Clone(s.entries), Entry{Library: s.opt.Library, Session: s.number, Outcome: &v})
