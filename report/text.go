@@ -50,7 +50,7 @@ func (f Facts) Notes() []string {
 	}
 	notes := SourceTexts(sources)
 	if share, ok := f.medianTimeShare(); ok {
-		notes = append(notes, fmt.Sprintf("machine time: %s of the time of measuring everything, median of the problems", FormatShare(share)))
+		notes = append(notes, fmt.Sprintf("machine time: %s of the time of measuring everything once, median of the problems", FormatShare(share)))
 	}
 	for _, l := range f.Libraries {
 		if f.NotGuarded(l.Library) {
