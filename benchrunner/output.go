@@ -58,25 +58,27 @@ const mostMessages = 1 << 20
 // LastMessage returns the last line that says something about the failure, "" if there is none. It looks in
 // standard error first, then in standard output. An error of Slurm about the end of the program counts only if
 // there is no other line. Of the lines of hydra, which trace one error from its cause on, the first one counts. The help
-// texts of Open MPI's launcher come last.
+// texts of Open MPI's launcher come then, and last what a shell says of a process that its launcher ended.
 func (o Output) LastMessage() string {
 	for _, text := range [][]byte{o.Stderr, o.Stdout} {
 		text = bytes.TrimSpace(text)
 		lines, help := WithoutHelp(strings.Split(string(text[max(0, len(text)-mostMessages):]), "\n"))
-		ofSlurm, ofHydra := "", ""
+		ofSlurm, ofHydra, ofShell := "", "", ""
 		for _, line := range slices.Backward(lines) {
 			line = strings.TrimSpace(untagged(line))
 			switch {
 			case strings.Trim(line, "-=* ") == "" || strings.HasPrefix(line, placementMark):
 			case hydraForm.MatchString(line):
 				ofHydra = line
+			case line == "Terminated" || line == "Killed":
+				ofShell = line
 			case !slurmForm.MatchString(line):
 				return line
 			case ofSlurm == "" && strings.Contains(line, ": error: "):
 				ofSlurm = line
 			}
 		}
-		if words := cmp.Or(ofHydra, ofSlurm, help); words != "" {
+		if words := cmp.Or(ofHydra, ofSlurm, help, ofShell); words != "" {
 			return words
 		}
 	}

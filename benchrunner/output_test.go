@@ -54,6 +54,9 @@ func TestLastWords(t *testing.T) {
 		{"the program, not mpirun", "no memory\n" + row + "mpirun detected that one\n  Exit code:    3\n" + row, "", "no memory"},
 		{"PRRTE alone", "\n" + row + "There are not enough slots available\nin the system\n\n* \"--prtemca N\"\n" + row, "# Size\n", "There are not enough slots available in the system * \"--prtemca N\""},
 		{"hydra alone", "[mpiexec@vm] match_arg (utils/args/args.c:163): unrecognized argument foo\n[mpiexec@vm] main (ui/mpich/mpiexec.c:127): error parsing parameters\n", "", "[mpiexec@vm] match_arg (utils/args/args.c:163): unrecognized argument foo"},
+		{"the program, not a shell", "no memory\nTerminated\n" + srun, "", "no memory"},
+		{"srun, not a shell", "Killed\n" + srun, "", "srun: error: n1: task 0: Exited with exit code 3"},
+		{"a shell alone", "Terminated\n", "# Size\n", "Terminated"},
 		{"srun alone", srun, "# Size\n", "srun: error: n1: task 0: Exited with exit code 3"},
 	}
 	for _, tc := range tests {

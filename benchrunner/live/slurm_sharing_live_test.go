@@ -207,6 +207,9 @@ func TestSlurmConcurrentSwitches(t *testing.T) {
 // allocation.
 func TestSlurmConcurrentInAllocation(t *testing.T) {
 	testutil.NeedAllCases(t)
+	// Orphans of the cluster's daemons are children of this process if an earlier test ran a local job. They do not belong to
+	// the job of this test.
+	t.Setenv("TUTTI_REAPER", strconv.Itoa(os.Getpid()))
 	c := startCluster(t, 4, "")
 	b := concurrentBench(t, c, live.ParallelAlways)
 	b.opt.ParallelNodes = 0
