@@ -48,8 +48,8 @@ func NewAlternatives(models *learner.Learner, l *Ledger) Alternatives {
 
 // ForLayouts returns the alternatives for a library whose settings hold for all sizes of a layout, with at most the given
 // number of ranges of sizes, each with an algorithm. Such settings replace the default at a size where nothing is faster,
-// too, so that an algorithm that is hardly slower than the default (see equal) counts as equally fast. With 0 ranges
-// the settings can leave single sizes to the library.
+// too, so that an algorithm that is hardly slower than the default (see equal) counts as equally fast. It may be selected
+// if other sizes gain more. With 0 ranges the settings can leave single sizes to the library.
 func (a Alternatives) ForLayouts(bands int) (Alternatives, error) {
 	byDefault, known := slices.BinarySearchFunc(a.models.Algorithms(), coll.Default, coll.CompareAlgorithms)
 	if bands == 0 || !known {
@@ -144,7 +144,7 @@ func (a Alternatives) Rows(points []coll.Point) ([]selection.Row, error) {
 			row.Options[k].Seconds = relative[k]
 		}
 		a.useMeasured(row)
-		a.equalize(row)
+		a.markEqual(row)
 		rows = append(rows, row)
 	}
 	return rows, nil
@@ -166,8 +166,9 @@ func (a Alternatives) beaten(c coll.Candidate) bool {
 	return own.Seconds > byDefault.Seconds || overlap(own, byDefault)
 }
 
-// equalize gives options that are hardly slower than the default its time; see ForLayouts.
-func (a Alternatives) equalize(row selection.Row) {
+// markEqual marks the options that are slower than the default but count as equally fast, and limits their times; see
+// ForLayouts.
+func (a Alternatives) markEqual(row selection.Row) {
 	at := slices.IndexFunc(row.Options, func(o selection.Option) bool { return o.Algorithm.IsDefault() })
 	if a.bands == 0 || at < 0 {
 		return
@@ -180,8 +181,8 @@ func (a Alternatives) equalize(row selection.Row) {
 		if ok && known {
 			equal = a.equal(own, measured)
 		}
-		if equal {
-			row.Options[k].Seconds = min(o.Seconds, byDefault)
+		if equal && o.Seconds > byDefault {
+			row.Options[k].Seconds, row.Options[k].Equal = min(o.Seconds, byDefault*(1+equalWithin)), true
 		}
 	}
 }

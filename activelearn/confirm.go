@@ -251,10 +251,10 @@ func (m Market) Unconfirmed(points int) (out Unconfirmed) {
 
 // Buy returns the pairs to measure in the next round of confirmation, for each market. It buys pairs that add at least
 // the market's rate of gain per second of machine time, the best first, as long as all together cost at most `budget`
-// seconds.
+// seconds. If none is so cheap, it buys the best one that costs at most `limit` seconds.
 // Pairs of the same launches are bought together: each must be worth its own machine time, and all of them must be
 // worth the launches, too.
-func Buy(markets []Market, budget float64) [][]Pair {
+func Buy(markets []Market, budget, limit float64) [][]Pair {
 	var all []bundle
 	for i, m := range markets {
 		all = append(all, bundles(i, m)...)
@@ -269,6 +269,14 @@ func Buy(markets []Market, budget float64) [][]Pair {
 				budget = left
 				out[b.market] = append(out[b.market], p)
 			}
+		}
+	}
+	for _, b := range all {
+		if slices.ContainsFunc(out, func(pairs []Pair) bool { return len(pairs) > 0 }) {
+			break
+		}
+		if p := b.pairs[0]; b.launches+p.Seconds <= limit {
+			out[b.market] = []Pair{p}
 		}
 	}
 	return out

@@ -14,8 +14,8 @@ import (
 type GuardResult string
 
 // The results of the guard. NotGuarded is the result at every point if the space has no library default, or if the
-// selection is wanted as predicted. NotSelected is not a result of Guard: it replaces Confirmed where the rules that are
-// made of the guard's rows select the default.
+// selection is wanted as predicted. Equal and NotSelected are not results of Guard: they replace another one where the
+// rules that are made of the guard's rows select something else.
 const (
 	Confirmed    GuardResult = "confirmed"     // an algorithm was measured faster than the default
 	Tie          GuardResult = "tie"           // an algorithm was measured faster, but not by more than the noise
@@ -24,6 +24,7 @@ const (
 	NoDefault    GuardResult = "no default"    // the default cannot be measured at this point, but at others
 	NotGuarded   GuardResult = "not guarded"
 	NotSelected  GuardResult = "not selected" // an algorithm was measured faster, but the rules keep the default
+	Equal        GuardResult = "equal"        // the rules select an algorithm that is hardly slower than the default, since other sizes gain; see ForLayouts
 )
 
 // Guarded holds rows that contain only algorithms that may replace the library's default.
@@ -34,8 +35,9 @@ type Guarded struct {
 
 // Guard keeps the algorithms of each row that were measured faster than the library's default at the same point, by
 // more than the noise of the comparison. Their times are the measured ones. The default is the only option at all
-// other points. For a library whose settings hold for all sizes of a layout, Guard also keeps algorithms that were measured
-// neither faster nor slower, with the time of the default. Guard returns the rows unchanged if the space has no default.
+// other points. For a library whose settings hold for all sizes of a layout, Guard also keeps algorithms that count as
+// equally fast (see ForLayouts). Such an algorithm has its own time, but at least that of the default, since noise is no
+// gain, and at most the share equalWithin more. Guard returns the rows unchanged if the space has no default.
 func (a Alternatives) Guard(rows []selection.Row) Guarded {
 	out := Unguarded(rows)
 	if !a.hasDefault() {
@@ -81,7 +83,8 @@ func (a Alternatives) guard(row selection.Row) (selection.Row, GuardResult) {
 			result = Confirmed
 		default:
 			if a.equal(own, byDefault) {
-				out.Options = append(out.Options, selection.Option{Algorithm: alg, Seconds: byDefault.Seconds})
+				seconds := min(max(own.Seconds, byDefault.Seconds), byDefault.Seconds*(1+equalWithin))
+				out.Options = append(out.Options, selection.Option{Algorithm: alg, Seconds: seconds, Equal: true})
 			}
 			if own.Seconds < byDefault.Seconds && result != Confirmed {
 				result = Tie

@@ -159,22 +159,23 @@ func TestBuy(t *testing.T) {
 		return Pair{Gain: gain, Seconds: seconds, launches: []any{launch}}
 	}
 	for _, tc := range []struct {
-		name         string
-		markets      []Market
-		rate, budget float64
-		want         []int // pairs bought in each market
+		name                string
+		markets             []Market
+		rate, budget, limit float64
+		want                []int // pairs bought in each market
 	}{
-		{"only those that are worth it", []Market{{Pairs: []Pair{pair(1, 1, "a"), pair(1, 3, "b")}}}, 0.5, 10, []int{1}},
-		{"the best of all markets", []Market{{Pairs: []Pair{pair(1, 2, "a")}}, {Pairs: []Pair{pair(3, 2, "a")}}}, 0.1, 2, []int{0, 1}},
-		{"a launch too expensive for one", []Market{{Pairs: []Pair{pair(1, 1, "a")}, Launch: 2}}, 0.5, 10, []int{0}},
-		{"is shared by two", []Market{{Pairs: []Pair{pair(1, 1, "a"), pair(1, 1, "a")}, Launch: 2}}, 0.5, 10, []int{2}},
-		{"no budget", []Market{{Pairs: []Pair{pair(1, 1, "a")}}}, 0.1, 0.5, []int{0}},
+		{"only those that are worth it", []Market{{Pairs: []Pair{pair(1, 1, "a"), pair(1, 3, "b")}}}, 0.5, 10, 10, []int{1}},
+		{"the best of all markets", []Market{{Pairs: []Pair{pair(1, 2, "a")}}, {Pairs: []Pair{pair(3, 2, "a")}}}, 0.1, 2, 2, []int{0, 1}},
+		{"a launch too expensive for one", []Market{{Pairs: []Pair{pair(1, 1, "a")}, Launch: 2}}, 0.5, 10, 10, []int{0}},
+		{"is shared by two", []Market{{Pairs: []Pair{pair(1, 1, "a"), pair(1, 1, "a")}, Launch: 2}}, 0.5, 10, 10, []int{2}},
+		{"no budget", []Market{{Pairs: []Pair{pair(1, 1, "a")}}}, 0.1, 0.5, 0.5, []int{0}},
+		{"the best one alone above the budget", []Market{{Pairs: []Pair{pair(1, 2, "a"), pair(3, 3, "b"), pair(9, 9, "c")}}}, 0.1, 1, 4, []int{1}},
 	} {
 		for i := range tc.markets {
 			tc.markets[i].Rate = tc.rate
 		}
 		var got []int
-		for _, pairs := range Buy(tc.markets, tc.budget) {
+		for _, pairs := range Buy(tc.markets, tc.budget, tc.limit) {
 			got = append(got, len(pairs))
 		}
 		if !slices.Equal(got, tc.want) {

@@ -12,7 +12,7 @@ import (
 
 // layoutPairs returns the pairs for a library whose settings hold for all sizes of a layout, without prices: for each
 // layout, everything that must be measured so that the settings may replace the default there. A layout has no pair if an
-// algorithm is missing that is not slower than the default at some size, or if nothing is gained.
+// algorithm is missing that is at most hardly slower than the default at some size, or if nothing is gained.
 func (a Alternatives) layoutPairs(rows, guarded []selection.Row, weigh coll.Weight) (out []Pair) {
 	for first := 0; first < len(rows); {
 		last := first + 1
@@ -83,8 +83,9 @@ func appendChoice(out []change, bySize [][]change, accept func(change) bool) []c
 }
 
 // changesAt returns the algorithms that may pass at a point: those that pass, and those of which a time is missing and that
-// are not predicted to be slower than the default.
+// are predicted to be hardly slower than the default.
 func (a Alternatives) changesAt(row, guarded selection.Row, weight float64) (out []change) {
+	mostLoss := math.Log10(1+equalWithin) + 1e-12 // rounding
 	for _, alg := range a.selectable(row.Point) {
 		c, from := change{algorithm: alg}, row
 		for _, x := range []coll.Algorithm{alg, coll.Default} {
@@ -96,7 +97,7 @@ func (a Alternatives) changesAt(row, guarded selection.Row, weight float64) (out
 			from = guarded
 		}
 		gap, ok := gapOf(from, alg)
-		if alg.IsDefault() || !ok || gap < 0 || slices.ContainsFunc(c.missing, func(x coll.Candidate) bool { return !a.ledger.IsFree(x) }) {
+		if alg.IsDefault() || !ok || gap < -mostLoss || slices.ContainsFunc(c.missing, func(x coll.Candidate) bool { return !a.ledger.IsFree(x) }) {
 			continue
 		}
 		c.gain, c.loss = weight*math.Ln10*gap, weight*(math.Pow(10, gap)-1)

@@ -95,9 +95,12 @@ func (t *FinalModel) Excluded() *activelearn.Excluded { return t.alternatives.Ex
 
 // GuardResult says why the selection at the i-th point of Rows is as it is.
 func (c FinalSelection) GuardResult(i int) activelearn.GuardResult {
-	result := c.guarded.Results[i]
-	if result == activelearn.Confirmed && c.Selection.Choose(c.Rows[i].Point).IsDefault() {
+	result, left := c.guarded.Results[i], c.Selection.Choose(c.Rows[i].Point).IsDefault()
+	switch {
+	case result == activelearn.Confirmed && left:
 		return activelearn.NotSelected
+	case result != activelearn.Confirmed && result != activelearn.NotGuarded && !left:
+		return activelearn.Equal
 	}
 	return result
 }

@@ -18,11 +18,11 @@ import (
 )
 
 // Confirm measures pairs (see activelearn.Pair) of several problems after learning, so that the guard can pass. Pairs
-// of all problems compete for one budget: Spec.Confirm of the machine time of learning, or of the share confirmShare of
-// measuring everything if that is more. A pair is bought if it is expected to add at least the share confirmRate of the
-// gain per second that learning has brought. Where the default's slowdown at the missing pairs is above the criterion,
-// pairs that add less are bought, too. Each round spends at most the share confirmRound of the budget, because its
-// measurements correct the predictions for the next one.
+// of all problems compete for one budget: Spec.Confirm of the machine time of learning. A pair is bought if it is expected
+// to add at least the share confirmRate of the gain per second that learning has brought. When none is left, problems
+// go on whose missing pairs cause more than the allowed slowdown: with pairs that add less, and with Spec.Confirm of the
+// share confirmShare of measuring everything if that budget is larger. Each round spends at most the share confirmRound of
+// the budget, or buys one pair, because its measurements correct the predictions for the next one.
 //
 // What was measured scores the error models. Problems that had converged and no longer meet the criteria learn again,
 // at most once. A second confirmation follows, with what is left of Spec.Confirm of the machine time of all learning.
@@ -67,6 +67,7 @@ type market struct {
 	opened bool
 	rate   float64 // least gain per second of machine time
 	budget float64 // seconds of machine time, for all rounds
+	most   float64 // the budget while problems miss the criterion of slowdown, seconds
 	spent  float64 // seconds of machine time before confirmation
 }
 
@@ -132,11 +133,7 @@ func (m *market) round(ctx context.Context) (more bool, err error) {
 	if !m.opened {
 		m.open(floats.Sum(gains), markets)
 	}
-	budget := confirmRound * m.budget
-	if slices.ContainsFunc(m.all, func(t *Tuning) bool { return t.run.problem.Bands > 0 }) {
-		budget = m.budget // a whole layout has no gain before all its sizes are measured
-	}
-	bought := m.buy(markets, min(m.left(), budget, within))
+	bought := m.buy(markets, within)
 	more = anyPair(bought) || slices.ContainsFunc(m.all, func(t *Tuning) bool { return len(t.run.trials.retry) > 0 })
 	if !more {
 		return false, nil
@@ -148,22 +145,26 @@ func (m *market) round(ctx context.Context) (more bool, err error) {
 	})
 }
 
-// buy returns the pairs of the next round, for each problem. If none brings the least rate of gain, the rate is halved
-// for the problems whose missing pairs cause more than the allowed slowdown, until pairs are bought.
-func (m *market) buy(markets []activelearn.Market, budget float64) [][]activelearn.Pair {
-	var short []int
+// buy returns the pairs of the next round, for each problem, for at most so many seconds. If none brings the least rate of
+// gain within the budget, only the problems count whose missing pairs cause more than the allowed slowdown. Their rate is
+// halved until pairs are bought.
+func (m *market) buy(markets []activelearn.Market, within float64) [][]activelearn.Pair {
 	for i := range markets {
 		markets[i].Rate = m.rate
-		if markets[i].Unconfirmed(len(m.all[i].run.result.Ledger.Space().Points())).Loss > m.spec.Criteria.Slowdown-1 {
-			short = append(short, i)
+	}
+	left := min(m.left(m.budget), within)
+	bought := activelearn.Buy(markets, min(left, confirmRound*m.budget), left)
+	for i := range markets {
+		if markets[i].Unconfirmed(len(m.all[i].run.result.Ledger.Space().Points())).Loss <= m.spec.Criteria.Slowdown-1 {
+			markets[i].Pairs = nil
 		}
 	}
-	bought := activelearn.Buy(markets, budget)
-	for n := 0; n < confirmHalvings && len(short) > 0 && !anyPair(bought); n++ {
-		for _, i := range short {
+	left = min(m.left(m.most), within)
+	for n := 0; n <= confirmHalvings && !anyPair(bought); n++ {
+		bought = activelearn.Buy(markets, min(left, confirmRound*m.most), left)
+		for i := range markets {
 			markets[i].Rate /= 2
 		}
-		bought = activelearn.Buy(markets, budget)
 	}
 	return bought
 }
@@ -172,7 +173,7 @@ func anyPair(bought [][]activelearn.Pair) bool {
 	return slices.ContainsFunc(bought, func(pairs []activelearn.Pair) bool { return len(pairs) > 0 })
 }
 
-// open sets the budget and the least rate of gain. gain is the predicted gain of the selections that were learned.
+// open sets the budgets and the least rate of gain. gain is the predicted gain of the selections that were learned.
 func (m *market) open(gain float64, markets []activelearn.Market) {
 	m.opened, m.spent = true, m.sum((*activelearn.Ledger).CostSeconds)
 	confirmed := 0.0
@@ -183,25 +184,28 @@ func (m *market) open(gain float64, markets []activelearn.Market) {
 	for _, of := range markets {
 		everything += of.Rest
 	}
-	m.budget = m.spec.Confirm*max(learning, confirmShare*everything) - confirmed
-	if m.spent == 0 { // recorded data without costs
-		m.budget = math.Inf(1)
-	}
+	allowed := math.Inf(1)
 	if limit := m.limits().MachineSeconds; limit > 0 {
-		m.budget = min(m.budget, limit-m.spent)
+		allowed = limit - m.spent
 	}
-	m.budget = max(0, m.budget)
+	budget := func(of float64) float64 {
+		if m.spent == 0 { // recorded data without costs
+			of = math.Inf(1)
+		}
+		return max(0, min(m.spec.Confirm*of-confirmed, allowed))
+	}
+	m.budget, m.most = budget(learning), budget(max(learning, confirmShare*everything))
 	if m.spent > 0 {
 		m.rate = confirmRate * gain / learning
 	}
 }
 
-// left returns the machine time that is left for confirmation, in seconds. A limit of node-seconds is converted with
-// the average number of nodes so far.
-func (m *market) left() float64 {
+// left returns the machine time that is left of a budget of confirmation, in seconds. A limit of node-seconds is converted
+// with the average number of nodes so far.
+func (m *market) left(budget float64) float64 {
 	seconds := m.sum((*activelearn.Ledger).CostSeconds)
-	left := m.budget + m.spent - seconds
-	if limit := m.limits().NodeSeconds; limit > 0 {
+	left := budget + m.spent - seconds
+	if limit := m.limits().NodeSeconds; limit > 0 && seconds > 0 {
 		used := m.sum((*activelearn.Ledger).NodeSeconds)
 		left = min(left, (limit-used)*seconds/max(used, seconds))
 	}
@@ -288,7 +292,8 @@ func (r *run) market() (activelearn.Market, float64, error) {
 	return m, activelearn.Gain(rows, unguarded.Choose, r.problem.weight()), err
 }
 
-// confirm measures pairs, and candidates of earlier rounds that failed. If the log has the round, its batch is used.
+// confirm measures pairs, and candidates of earlier rounds that failed. If the log has the round, its batch is used. Without
+// pairs and failed candidates there is no round: the next one in the log belongs to a later round of the other problems.
 func (r *run) confirm(ctx context.Context, pairs []activelearn.Pair) error {
 	round := r.result.Rounds + 1
 	logged, known := r.past.Round(round)
@@ -301,13 +306,13 @@ func (r *run) confirm(ctx context.Context, pairs []activelearn.Pair) error {
 			reasons = append(reasons, activelearn.Reason{Confirm: true, Gain: p.Gain / n, Seconds: p.Seconds / n})
 		}
 	}
-	var err error
-	switch {
-	case known:
-		batch, err = logged.Batch()
-	case len(batch) == 0:
+	if len(batch) == 0 {
 		return nil
-	default:
+	}
+	var err error
+	if known {
+		batch, err = logged.Batch()
+	} else {
 		err = r.logPairs(round, batch, reasons)
 	}
 	if err != nil {

@@ -10,9 +10,10 @@ import (
 
 // MergeWhole makes a selection for a library whose settings say what runs for every call: no range of sizes can be left to
 // it. It selects for each layout separately, with at most maxBands ranges of sizes. An algorithm is fast enough for a row if
-// it loses at most maxLoss, or is not slower than the default. A collective is left to the library for a layout if no
-// algorithm is fast enough at some size. Rules lose at most maxLoss. If they need more ranges, the algorithm that is fast
-// enough at all sizes and the fastest on average is selected. `size` is the message size as the library computes it.
+// it loses at most maxLoss, is not slower than the default, or is marked as equal. A collective is left to the
+// library for a layout if no algorithm is fast enough at some size, or if the geometric mean of the times would not become
+// shorter. Rules lose at most maxLoss. If they need more ranges, the algorithm that is fast enough at all sizes and the
+// fastest on average is selected. `size` is the message size as the library computes it.
 func MergeWhole(rows []selection.Row, size func(coll.Point) int64, maxLoss float64, maxBands int) (selection.Selection, error) {
 	var sel selection.Selection
 	for _, layout := range layoutsOf(rows) {
@@ -35,7 +36,7 @@ func MergeWhole(rows []selection.Row, size func(coll.Point) int64, maxLoss float
 					return selection.Selection{}, err
 				}
 			}
-			if whole(t, acceptable, maxBands) {
+			if whole(t, acceptable, maxBands) && saves(t, same) {
 				own.Trees = append(own.Trees, t)
 			}
 		}
@@ -55,8 +56,8 @@ func layoutsOf(rows []selection.Row) []coll.Layout {
 	return slices.Compact(out)
 }
 
-// withoutDefault returns the rows without the library's default, and without options that are slower than it and lose more
-// than maxLoss. It returns false if a row then has no option.
+// withoutDefault returns the rows without the library's default, and without options that are slower than it, lose more than
+// maxLoss and are not marked as equal. It returns false if a row then has no option.
 func withoutDefault(rows []selection.Row, maxLoss float64) ([]selection.Row, bool) {
 	var out []selection.Row
 	for _, r := range rows {
@@ -66,7 +67,7 @@ func withoutDefault(rows []selection.Row, maxLoss float64) ([]selection.Row, boo
 			allowed = max(allowed, loss)
 		}
 		for _, o := range r.Options {
-			if loss, _ := r.Loss(o.Algorithm); !o.Algorithm.IsDefault() && loss <= allowed {
+			if loss, _ := r.Loss(o.Algorithm); !o.Algorithm.IsDefault() && (loss <= allowed || o.Equal) {
 				kept.Options = append(kept.Options, o)
 			}
 		}
@@ -78,17 +79,24 @@ func withoutDefault(rows []selection.Row, maxLoss float64) ([]selection.Row, boo
 	return out, true
 }
 
+// saves reports whether the times of a tree's choices have a smaller product than those of the default. It is true if a row
+// lacks the default.
+func saves(t *selection.Tree, rows []selection.Row) bool {
+	byDefault, known := logLoss(rows, func(coll.Point) coll.Algorithm { return coll.Default })
+	sum, _ := logLoss(rows, func(p coll.Point) coll.Algorithm { alg, _ := t.Select(p); return alg })
+	return !known || sum < byDefault
+}
+
 // withOneAlgorithm returns the acceptable rows with only the algorithm that all of them have and that has the smallest
-// product of times. It returns nil if there is none, if a row has no default, or if the default's product is smaller.
+// product of times. It returns nil if there is none.
 func withOneAlgorithm(rows, acceptable []selection.Row) (out []selection.Row) {
-	best := coll.Default
-	least, ok := logLoss(rows, best)
-	if !ok {
-		return nil
-	}
+	best, least := coll.Default, math.Inf(1)
 	for _, o := range acceptable[0].Options {
-		lacks := func(r selection.Row) bool { _, ok := r.Loss(o.Algorithm); return !ok }
-		if sum, ok := logLoss(rows, o.Algorithm); ok && sum < least && !slices.ContainsFunc(acceptable, lacks) {
+		sum, ok := logLoss(acceptable, func(coll.Point) coll.Algorithm { return o.Algorithm })
+		if !ok {
+			continue
+		}
+		if sum, _ = logLoss(rows, func(coll.Point) coll.Algorithm { return o.Algorithm }); sum < least {
 			best, least = o.Algorithm, sum
 		}
 	}
@@ -101,11 +109,11 @@ func withOneAlgorithm(rows, acceptable []selection.Row) (out []selection.Row) {
 	return out
 }
 
-// logLoss returns the sum over the rows of the logarithm of an algorithm's loss factor. It returns false if a row
-// lacks the algorithm.
-func logLoss(rows []selection.Row, alg coll.Algorithm) (sum float64, ok bool) {
+// logLoss returns the sum over the rows of the logarithm of a choice's loss factor. It returns false if a row lacks the
+// choice.
+func logLoss(rows []selection.Row, choose func(coll.Point) coll.Algorithm) (sum float64, ok bool) {
 	for _, r := range rows {
-		loss, ok := r.Loss(alg)
+		loss, ok := r.Loss(choose(r.Point))
 		if !ok {
 			return 0, false
 		}

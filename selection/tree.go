@@ -7,6 +7,7 @@ import "tutti/coll"
 type Option struct {
 	Algorithm coll.Algorithm
 	Seconds   float64
+	Equal     bool // counts as equally fast as the default: may replace it where settings hold for all sizes of a layout
 }
 
 // Row is a point with the algorithms that can run there. coll.Default is one of the options if its time was

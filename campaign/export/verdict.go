@@ -228,14 +228,20 @@ func largerBudget(stop config.Stop, f report.Facts) report.NextStep {
 // default where another algorithm was measured faster.
 func (c *FinalSelections) notSelected(problems []report.ProblemFacts) (out []string) {
 	for _, p := range problems {
+		open := map[coll.Point]bool{} // layouts of which measurements are missing, as points without a size
+		for _, cell := range p.Cells {
+			if cell.Guard == string(activelearn.NotConfirmed) {
+				open[cell.WithSize(0)] = true
+			}
+		}
 		points, loss := 0, 0.0
 		for _, cell := range p.Cells {
-			if cell.Guard == string(activelearn.NotSelected) && cell.Slowdown != nil {
+			if cell.Guard == string(activelearn.NotSelected) && cell.Slowdown != nil && !open[cell.WithSize(0)] {
 				points, loss = points+1, loss+*cell.Slowdown-1
 			}
 		}
 		if loss > float64(p.Points)*(c.campaign.Config.Stop.Slowdown-1) {
-			out = append(out, fmt.Sprintf("%s: %d of %d points keep the default although another algorithm was measured faster: the library's settings hold for several sizes, and it is not faster at all of them",
+			out = append(out, fmt.Sprintf("%s: %d of %d points keep the default although another algorithm was measured faster: the library's settings hold for several sizes, and at others the default is faster",
 				p.Collective, points, p.Points))
 		}
 	}

@@ -189,6 +189,7 @@ var guardTexts = map[activelearn.GuardResult]string{
 	activelearn.NotConfirmed: "the default stays: the algorithm that is predicted to be fastest, or the default, has no measurement here",
 	activelearn.NoDefault:    "the default cannot be measured here, but elsewhere",
 	activelearn.NotSelected:  "the default stays although an algorithm was measured faster: the rules cannot select it here, or a verification found it slower",
+	activelearn.Equal:        "it is at most a little slower than the default here; the settings hold for all sizes of the layout, which gain on average",
 	activelearn.NotGuarded:   "as predicted: no default was measured, or export.guard is false",
 }
 

@@ -124,7 +124,7 @@ func learningFields(c *Campaign) []field {
 		{"stop.machine_time", "budget of machine time with that of reading the settings of the machine; problems share it equally; no launch begins after it; 0s: none", "0s", duration(&c.Stop.MachineTime)},
 		{"stop.node_hours", "budget of node-hours, shared equally by the problems; 0: none", 0.0, number(&c.Stop.NodeHours, 0, 1e9)},
 		{"stop.wall_time", "time limit of the campaign, waiting included; a launch that runs is measured to its end; 0s: none", "0s", duration(&c.Stop.WallTime)},
-		{"stop.confirm", "limit of confirmation, which measures choice and default after learning, 0 to 1000: 1 is the machine time of learning, or half of that of measuring everything if this is more; 0: no confirmation. The budgets above include it", 1.0, number(&c.Stop.Confirm, 0, MaxConfirm)},
+		{"stop.confirm", "limit of confirmation, which measures choice and default after learning, 0 to 1000: 1 is the machine time of learning or, until the files meet stop.slowdown, half of that of measuring everything if this is more; 0: no confirmation. The budgets above include it", 1.0, number(&c.Stop.Confirm, 0, MaxConfirm)},
 
 		{"hpo.trials", "forests that the hyperparameter study compares after measuring; 0: the configured forest alone", 100, whole(&c.HPO.Trials, 0, 100000)},
 
