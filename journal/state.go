@@ -111,6 +111,9 @@ func (s *State) add(r Record, at span) {
 				p.Reopen(slices.Contains(r.Reopen, p.Problem))
 				p.Reopened = r.Kind == KindReopen
 			}
+			if r.Kind == KindSpec && slices.Contains(r.Reopen, p.Problem) {
+				p.dropAudits()
+			}
 		}
 		return
 	}
@@ -170,6 +173,16 @@ func (p *ProblemState) Reopen(learns bool) {
 	if learns {
 		p.Stop = ""
 	}
+}
+
+// dropAudits removes the audits of the next round, which belong to criteria that have changed.
+func (p *ProblemState) dropAudits() {
+	if len(p.Rounds) == 0 || p.Rounds[len(p.Rounds)-1].Evaluation == nil {
+		return
+	}
+	e := *p.Rounds[len(p.Rounds)-1].Evaluation
+	e.Audits = 0
+	p.Rounds[len(p.Rounds)-1].Evaluation = &e
 }
 
 // GoesOn says why the criteria do not end a problem that has not stopped. It returns "" if the records do not tell.

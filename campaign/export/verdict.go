@@ -199,8 +199,9 @@ func endedByBudget(p report.ProblemFacts) bool {
 	return p.Stop == string(activelearn.Budget) || p.Stop == string(activelearn.TimeUp)
 }
 
-// largerBudget returns the command that resumes a campaign with twice the budgets that ended it, or twice what it used if
-// that is more. The problems of all libraries share the budgets.
+// largerBudget returns the command that resumes a campaign with twice the budgets that ended it. If that is more, learning
+// gets twice what the campaign has used, confirmation included: its share of a budget is 1/(1 + stop.confirm). The problems
+// of all libraries share the budgets.
 func largerBudget(stop config.Stop, f report.Facts) report.NextStep {
 	var machine, node float64
 	ended := map[activelearn.StopReason]bool{}
@@ -210,10 +211,10 @@ func largerBudget(stop config.Stop, f report.Facts) report.NextStep {
 	}
 	var set []string
 	if ended[activelearn.Budget] && stop.MachineTime > 0 {
-		set = append(set, "--set stop.machine_time="+config.ShortDuration(roundUp(2*max(stop.MachineTime, time.Duration(machine*float64(time.Second))))))
+		set = append(set, "--set stop.machine_time="+config.ShortDuration(roundUp(2*max(stop.MachineTime, time.Duration((1+stop.Confirm)*machine*float64(time.Second))))))
 	}
 	if ended[activelearn.Budget] && stop.NodeHours > 0 {
-		set = append(set, "--set stop.node_hours="+strconv.FormatFloat(2*max(stop.NodeHours, node/3600), 'g', 3, 64))
+		set = append(set, "--set stop.node_hours="+strconv.FormatFloat(2*max(stop.NodeHours, (1+stop.Confirm)*node/3600), 'g', 3, 64))
 	}
 	if ended[activelearn.TimeUp] {
 		set = append(set, "--set stop.wall_time="+config.ShortDuration(roundUp(2*stop.WallTime)))

@@ -66,7 +66,7 @@ func Amend(spec json.RawMessage, set []string) (Amendment, error) {
 			continue
 		}
 		if c.Source != nil && c.Source.Keys != nil {
-			c.Source.Keys[key] = value
+			c.Source.amend(key, value)
 		}
 		out.Changes = append(out.Changes, Change{key, before, c.Stop.text(key)})
 		out.Criteria = out.Criteria || slices.Contains(amendable.criteria, key)
@@ -78,6 +78,17 @@ func Amend(spec json.RawMessage, set []string) (Amendment, error) {
 	out.Stop, out.Confirms = c.Stop, c.Stop.Confirm > confirm
 	out.Spec, err = json.Marshal(c)
 	return out, err
+}
+
+// amend notes that a key has another value than in the file.
+func (s *Source) amend(key, value string) {
+	if s.Amended == nil {
+		s.Amended = map[string]string{}
+	}
+	if _, again := s.Amended[key]; !again {
+		s.Amended[key] = s.Keys[key]
+	}
+	s.Keys[key] = value
 }
 
 // Amendable reports whether a key may change while a campaign exists.
@@ -100,7 +111,7 @@ func Edits(spec json.RawMessage) (file string, edits []Change, err error) {
 	if !l.read(content) {
 		return "", nil, l.err(ErrConfig)
 	}
-	return c.Source.File, changes(c.Source.Keys, l.values()), nil
+	return c.Source.File, changes(c.Source, l.values()), nil
 }
 
 // Differences returns how the file of a configuration differs from the one that a journal's configuration was read from:
@@ -114,17 +125,18 @@ func (c *Campaign) Differences(spec json.RawMessage) ([]Change, error) {
 	if past.Source.File != c.Source.File {
 		out = append(out, Change{"file", past.Source.File, c.Source.File})
 	}
-	out = append(out, changes(past.Source.Keys, c.Source.Keys)...)
+	out = append(out, changes(past.Source, c.Source.Keys)...)
 	return slices.DeleteFunc(out, func(x Change) bool { return x.Key == "output" }), nil
 }
 
-// changes returns the keys whose values differ, in their order.
-func changes(before, after map[string]string) (edits []Change) {
-	keys := slices.AppendSeq(slices.Collect(maps.Keys(before)), maps.Keys(after))
+// changes returns the keys whose values differ, in their order. A key that Amend has set may still have the value of the file.
+func changes(past *Source, after map[string]string) (edits []Change) {
+	keys := slices.AppendSeq(slices.Collect(maps.Keys(past.Keys)), maps.Keys(after))
 	slices.Sort(keys)
 	for _, key := range slices.Compact(keys) {
-		if removed := after[key] == ""; before[key] != after[key] && !(removed && Amendable(key)) { // Amend adds keys that the file need not have
-			edits = append(edits, Change{key, before[key], after[key]})
+		inFile, amended := past.Amended[key]
+		if past.Keys[key] != after[key] && !(amended && inFile == after[key]) {
+			edits = append(edits, Change{key, past.Keys[key], after[key]})
 		}
 	}
 	return edits

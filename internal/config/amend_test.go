@@ -73,10 +73,14 @@ func TestEdits(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name     string
-		old, new string // a replacement in the file
+		set      []string // for Amend
+		old, new string   // a replacement in the file
 		want     string
 	}{
 		{name: "not edited"},
+		{name: "another value for this campaign", set: []string{"stop.slowdown=1.02", "stop.slowdown=1.01", "stop.confirm=2"}},
+		{name: "taken over", set: []string{"stop.slowdown=1.05"}, old: "slowdown: 1.1", new: "slowdown: 1.05"},
+		{name: "edited after that", set: []string{"stop.slowdown=1.05"}, old: "slowdown: 1.1", new: "slowdown: 1.2", want: "stop.slowdown: 1.05 -> 1.2"},
 		{name: "a comment", old: "seed: 3", new: "seed: 3 # three"},
 		{name: "a value", old: "slowdown: 1.1", new: "slowdown: 1.05", want: "stop.slowdown: 1.1 -> 1.05"},
 		{name: "a new key", old: "hpo:", new: "machine: m\nhpo:", want: "machine: default -> m"},
@@ -89,6 +93,9 @@ func TestEdits(t *testing.T) {
 			content, err := os.ReadFile(file)
 			testutil.NoError(t, err)
 			testutil.NoError(t, os.WriteFile(file, []byte(strings.Replace(string(content), tc.old, tc.new, 1)), 0o666))
+			for _, entry := range tc.set {
+				spec = testutil.Must(config.Amend(spec, []string{entry}))(t).Spec
+			}
 			at, edits, err := config.Edits(spec)
 			testutil.NoError(t, err)
 			var texts []string

@@ -43,8 +43,9 @@ type Campaign struct {
 
 // Source is the campaign file from which a campaign was read.
 type Source struct {
-	File string            `json:"file"` // absolute path
-	Keys map[string]string `json:"keys"` // values in the file, as texts
+	File    string            `json:"file"`              // absolute path
+	Keys    map[string]string `json:"keys"`              // values in the file or that Amend has set, as texts
+	Amended map[string]string `json:"amended,omitempty"` // values in the file of keys that Amend has set; "" if they are not there
 }
 
 // Library is one MPI library to tune.
