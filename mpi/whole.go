@@ -92,11 +92,11 @@ func saves(t *selection.Tree, rows []selection.Row) bool {
 func withOneAlgorithm(rows, acceptable []selection.Row) (out []selection.Row) {
 	best, least := coll.Default, math.Inf(1)
 	for _, o := range acceptable[0].Options {
-		sum, ok := logLoss(acceptable, func(coll.Point) coll.Algorithm { return o.Algorithm })
-		if !ok {
+		choose := func(coll.Point) coll.Algorithm { return o.Algorithm }
+		if _, everywhere := logLoss(acceptable, choose); !everywhere {
 			continue
 		}
-		if sum, _ = logLoss(rows, func(coll.Point) coll.Algorithm { return o.Algorithm }); sum < least {
+		if sum, _ := logLoss(rows, choose); sum < least {
 			best, least = o.Algorithm, sum
 		}
 	}
