@@ -20,14 +20,21 @@ import (
 // withDefault returns the problem of a machine whose default takes as long as the tree with 30 % more.
 func withDefault(t *testing.T, points []coll.Point) campaign.Problem {
 	t.Helper()
+	return withDefaultOf(t, points, 1.3, 0.02)
+}
+
+// withDefaultOf returns the problem of a machine whose default takes the given times as long as the tree. noise is the
+// relative standard deviation of all times.
+func withDefaultOf(t *testing.T, points []coll.Point, factor, noise float64) campaign.Problem {
+	t.Helper()
 	truth := testutil.SyntheticMeasurements(points)
 	for _, m := range truth[:len(truth):len(truth)] {
 		if m.Algorithm.Name == "tree" {
-			m.Algorithm, m.Seconds = coll.Default, 1.3*m.Seconds
+			m.Algorithm, m.Seconds = coll.Default, factor*m.Seconds
 			truth = append(truth, m)
 		}
 	}
-	m := testutil.Must(replay.New(truth, replay.Options{Seed: 1, Noise: replay.Noise{Sigma: 0.02}}))(t)
+	m := testutil.Must(replay.New(truth, replay.Options{Seed: 1, Noise: replay.Noise{Sigma: noise}}))(t)
 	return campaign.Problem{
 		Problem: journal.Problem{Library: "mpich", Collective: coll.Bcast},
 		Space:   m.Space(), Runner: m, Truth: m.Truths(), Merge: fit,
@@ -114,6 +121,18 @@ func TestConfirmUntilCriterion(t *testing.T) {
 		if cost := res.Ledger.CostSeconds(); cost > everything/3 {
 			t.Errorf("slowdown %g: %g s of %g s to measure everything", slowdown, cost, everything)
 		}
+	}
+}
+
+// TestConfirmWithoutGain checks that confirmation takes no more machine time than learning where the default is the fastest.
+func TestConfirmWithoutGain(t *testing.T) {
+	s := spec("regret")
+	s.HPO, s.CriteriaFrom, s.Guard, s.Confirm = 0, activelearn.Predicted, true, 0
+	p := withDefaultOf(t, grid(t), 0.1, 0)
+	learning := mustRun(t, s, p, nil).Ledger.CostSeconds()
+	s.Confirm = 1
+	if all := mustRun(t, s, p, nil).Ledger.CostSeconds(); all > 2.05*learning { // the price of a pair is predicted
+		t.Errorf("%g s, of which learning took %g", all, learning)
 	}
 }
 
