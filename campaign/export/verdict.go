@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"tutti/activelearn"
+	"tutti/campaign"
 	"tutti/coll"
 	"tutti/internal/config"
 	"tutti/report"
@@ -229,10 +230,12 @@ func largerBudget(stop config.Stop, f report.Facts) report.NextStep {
 // default where another algorithm was measured faster.
 func (c *FinalSelections) notSelected(problems []report.ProblemFacts) (out []string) {
 	for _, p := range problems {
-		open := map[coll.Point]bool{} // layouts of which measurements are missing, as points without a size
-		for _, cell := range p.Cells {
-			if cell.Guard == string(activelearn.NotConfirmed) {
-				open[cell.WithSize(0)] = true
+		why := "the rules cannot select it there"
+		open := map[coll.Point]bool{} // layouts whose settings lack measurements, as points without a size
+		if slices.ContainsFunc(c.Problems, func(s campaign.FinalSelection) bool { return s.Library == p.Library && s.Bands > 0 }) {
+			why = "the library's settings hold for several sizes, and at others the default is faster"
+			for _, cell := range p.Cells {
+				open[cell.WithSize(0)] = open[cell.WithSize(0)] || cell.Guard == string(activelearn.NotConfirmed)
 			}
 		}
 		points, loss := 0, 0.0
@@ -242,8 +245,7 @@ func (c *FinalSelections) notSelected(problems []report.ProblemFacts) (out []str
 			}
 		}
 		if loss > float64(p.Points)*(c.campaign.Config.Stop.Slowdown-1) {
-			out = append(out, fmt.Sprintf("%s: %d of %d points keep the default although another algorithm was measured faster: the library's settings hold for several sizes, and at others the default is faster",
-				p.Collective, points, p.Points))
+			out = append(out, fmt.Sprintf("%s: %d of %d points keep the default although another algorithm was measured faster: %s", p.Collective, points, p.Points, why))
 		}
 	}
 	return out
