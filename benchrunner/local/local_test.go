@@ -72,7 +72,7 @@ func TestOutcomes(t *testing.T) {
 		{name: "knows its ID", lines: `[ "$TUTTI_JOB_ID" = "$(head -n 1 process/id)" ]`, want: coll.JobCompleted},
 		{name: "is not inside another job", lines: `[ -z "${SLURM_JOB_ID+x}" ]`, want: coll.JobCompleted},
 		{name: "has no input", lines: `! read -r`, want: coll.JobCompleted},
-		{name: "kills its parents", lines: `kill -KILL $PPID "${TUTTI_JOB_ID%%-*}"`, want: coll.JobLost, reason: "gone without an exit code"},
+		{name: "kills its parents", lines: `kill -KILL "${TUTTI_JOB_ID%%-*}" $PPID`, want: coll.JobLost, reason: "gone without an exit code"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s, sub := scheduler(t), submission(t, tc.lines)
