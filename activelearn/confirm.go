@@ -260,23 +260,24 @@ func Buy(markets []Market, budget, limit float64) [][]Pair {
 		all = append(all, bundles(i, m)...)
 	}
 	slices.SortStableFunc(all, func(a, b bundle) int { return cmp.Compare(b.gain/b.seconds, a.gain/a.seconds) })
-	out := make([][]Pair, len(markets))
+	out, bought := make([][]Pair, len(markets)), false
 	for _, b := range all {
 		left := budget - b.launches
 		for _, p := range b.pairs {
 			if p.Seconds <= left {
 				left -= p.Seconds
 				budget = left
-				out[b.market] = append(out[b.market], p)
+				out[b.market], bought = append(out[b.market], p), true
 			}
 		}
 	}
+	if bought {
+		return out
+	}
 	for _, b := range all {
-		if slices.ContainsFunc(out, func(pairs []Pair) bool { return len(pairs) > 0 }) {
-			break
-		}
 		if p := b.pairs[0]; b.launches+p.Seconds <= limit {
 			out[b.market] = []Pair{p}
+			break
 		}
 	}
 	return out

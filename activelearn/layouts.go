@@ -11,8 +11,8 @@ import (
 )
 
 // layoutPairs returns the pairs for a library whose settings hold for all sizes of a layout, without prices: for each
-// layout, everything that must be measured so that the settings may replace the default there. A layout has no pair if an
-// algorithm is missing that is at most hardly slower than the default at some size, or if nothing is gained.
+// layout, everything that must be measured so that the settings may replace the default there. A layout has no pair if
+// no algorithm can pass at some size, or if nothing is gained.
 func (a Alternatives) layoutPairs(rows, guarded []selection.Row, weigh coll.Weight) (out []Pair) {
 	for first := 0; first < len(rows); {
 		last := first + 1

@@ -97,7 +97,7 @@ func (r *StopRule) Round(round, failed int, logged Logged) (Evaluation, bool, er
 	if logged.Evaluation == nil {
 		e.Audits = len(r.audits)
 	} else if e.Audits == 0 {
-		r.audits = nil // of criteria that have changed since
+		r.audits = nil // the log plans none
 	}
 	r.evaluations, r.audited, r.auditing = append(r.evaluations, e), e.Audited, e.Audits > 0
 	r.count(e)

@@ -175,7 +175,7 @@ func (p *ProblemState) Reopen(learns bool) {
 	}
 }
 
-// dropAudits removes the audits of the next round, which belong to criteria that have changed.
+// dropAudits removes the audits of the next round, because they were planned before budgets or criteria changed.
 func (p *ProblemState) dropAudits() {
 	if len(p.Rounds) == 0 || p.Rounds[len(p.Rounds)-1].Evaluation == nil {
 		return
